@@ -1,0 +1,62 @@
+# Two commands matter on a fresh machine: `make demo` and `make test`. Both set up what they need.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 26
+
+# uv installs in seconds what takes pip a minute; where uv can't reach the index that pip is set up for, pip does it.
+INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1) 2>/dev/null \
+  || $(BIN)/python -m pip install --quiet --require-hashes -r $(1))
+
+$(VENV)/.installed: requirements/uv.txt requirements/fluxx.txt pyproject.toml
+	@echo "Installing Fluxx and what it stands on into $(VENV) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt
+	@$(call INSTALL,requirements/fluxx.txt)
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.developing: $(VENV)/.installed requirements/dev.txt
+	@echo "Installing the development tools into $(VENV) …"
+	@$(call INSTALL,requirements/dev.txt)
+	@touch $@
+
+.PHONY: install
+install: $(VENV)/.installed ## Leave a working .venv/bin/fluxx
+
+.PHONY: demo
+demo: install ## The main job, embedded, on real documents (FILES="a.pdf b.pdf" for your own)
+	@$(BIN)/fluxx demo $(FILES)
+
+.PHONY: test
+test: $(VENV)/.developing ## All tests (ARGS="-k name" for some)
+	@$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: check
+check: $(VENV)/.developing ## Format, lint, types, imports, generated docs
+	@$(BIN)/ruff format --check --quiet . || { echo "run 'make fix'"; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+.PHONY: fix
+fix: $(VENV)/.developing ## Format, and mend what can be mended without thinking
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --quiet --fix .
+
+LOCK = $(BIN)/uv pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
+.PHONY: lock
+lock: $(VENV)/.installed ## Pin the requirements anew
+	@$(LOCK) pyproject.toml --all-extras --group build -o requirements/fluxx.txt
+	@$(LOCK) --group uv -o requirements/uv.txt
+	@$(LOCK) --group dev -c requirements/fluxx.txt -o requirements/dev.txt
+
+.PHONY: clean
+clean: ## Remove what the targets made
+	@rm -rf $(VENV) .fluxx .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

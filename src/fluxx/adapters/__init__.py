@@ -1,0 +1,1 @@
+"""How the ports' promises are kept: one folder for each kind of world outside."""

@@ -1,0 +1,1 @@
+"""The database: SQLite, PostgreSQL or SQL Server behind the same promises."""

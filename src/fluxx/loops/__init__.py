@@ -1,0 +1,1 @@
+"""One driver for every loop, one supervisor for all of them."""

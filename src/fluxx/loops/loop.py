@@ -1,0 +1,63 @@
+"""A loop is one ``step()`` that answers "how long may I rest?"; this driver does everything else.
+
+It sleeps, wakes early when told to, backs off when a step fails, and stops between two steps.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from fluxx.errors import Unavailable
+from fluxx.telemetry import LOOP_FAILED, Facts
+
+ERROR_REST_CAP: Final = 30.0
+"""Seconds: the longest rest after steps that failed in a row."""
+
+
+class Loop:
+    """Drives one step for ever. ``step`` returns seconds to rest: 0 when there is more to do."""
+
+    def __init__(self, name: str, step: Callable[[], Awaitable[float]], facts: Facts) -> None:
+        self.name = name
+        self.failures = 0
+        self._step = step
+        self._facts = facts
+        self._stopping = False
+        self._awake = asyncio.Event()
+
+    def wake(self) -> None:
+        """End the present rest: there is something to do."""
+        self._awake.set()
+
+    def stop(self) -> None:
+        """Let ``run`` return after the step that is under way."""
+        self._stopping = True
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Step and rest until stopped. A failing step is told, backed off from, and tried again."""
+        while not self._stopping:
+            self._awake.clear()
+            rest = await self._guarded_step()
+            if rest > 0 and not self._stopping:
+                await self._rest(rest)
+            else:
+                await asyncio.sleep(0)
+
+    async def _guarded_step(self) -> float:
+        try:
+            rest = await self._step()
+        except Exception as error:  # noqa: BLE001 - a loop outlives whatever its step runs into
+            self.failures += 1
+            expected = isinstance(error, Unavailable)
+            self._facts.tell(LOOP_FAILED, loop=self.name, error=error, trace=None if expected else error)
+            return min(0.1 * 2.0**self.failures, ERROR_REST_CAP)
+        self.failures = 0
+        return rest
+
+    async def _rest(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._awake.wait()
+        except TimeoutError:
+            pass

@@ -1,0 +1,1 @@
+"""The wire: accepted-file messages in, job-status events out. Golden files hold both still."""

@@ -1,0 +1,64 @@
+"""How extractors are called: one HTTP exchange within bounds, or one streamed download.
+
+The port carries bytes and says nothing about their meaning: ``extraction/answers.py`` does.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+import msgspec
+
+from fluxx.ports.secrets import ApiKey
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """A request to an extractor.
+
+    ``api_key`` is sent as ``Authorization: Bearer`` to the origin of ``url`` and nowhere else.
+    ``timeout`` bounds the whole exchange in seconds, ``max_bytes`` the answer's (decoded) body.
+    """
+
+    method: str
+    url: str
+    api_key: ApiKey | None = None
+    headers: Mapping[str, str] = {}
+    body: bytes | None = None
+    timeout: float
+    max_bytes: int
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What came back: status, reason phrase, headers with lower-case names, the whole body."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Download(msgspec.Struct, frozen=True):
+    """An answer whose body is read piece by piece; ``answer.body`` is an excerpt if it isn't a 2xx."""
+
+    answer: Answer
+    chunks: AsyncIterator[bytes]
+
+
+class ExtractorClient(Protocol):
+    """HTTP out, behind the egress guard.
+
+    Both methods raise ``EgressRefused`` for an address that may not be called, ``NoAnswer`` for
+    connection errors, timeouts and broken answers, ``TooLarge`` beyond ``max_bytes``.
+    """
+
+    async def exchange(self, call: Call) -> Answer:
+        """Make the call and return the whole answer, whatever its status."""
+        ...
+
+    def download(self, call: Call) -> AbstractAsyncContextManager[Download]:
+        """Make the call and stream the body; ``timeout`` bounds the wait between pieces."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections."""
+        ...

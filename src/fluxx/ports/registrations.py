@@ -1,0 +1,63 @@
+"""What the database promises about client applications, extractors and files, and the registry's port."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from fluxx.model.job import ClientApplication, Extractor, File
+
+
+class Registry(Protocol):
+    """Who extracts what: the database in the same process, or the Registration API over HTTP."""
+
+    async def active_extractors(self, client_application_id: UUID) -> Sequence[Extractor]:
+        """Return the active extractors of a client application, oldest first (story 2).
+
+        Raises ``NotFound`` where there is no such active client application, ``Unavailable`` where
+        the registry can't be asked.
+        """
+        ...
+
+
+class RegistrationStore(Registry, Protocol):
+    """The tables of the ``registration`` schema."""
+
+    async def add_client_application(self, client_application: ClientApplication) -> None:
+        """Insert a client application; raises ``Conflict`` where its id exists."""
+        ...
+
+    async def client_applications(self) -> Sequence[ClientApplication]:
+        """Return all client applications, oldest first."""
+        ...
+
+    async def add_extractor(self, extractor: Extractor) -> None:
+        """Insert an extractor; raises ``NotFound`` where its client application doesn't exist."""
+        ...
+
+    async def extractor(self, extractor_id: UUID) -> Extractor:
+        """Return one extractor, active or not; raises ``NotFound``."""
+        ...
+
+    async def extractors(self, client_application_id: UUID | None = None) -> Sequence[Extractor]:
+        """Return extractors, active or not, oldest first; all, or those of one client application."""
+        ...
+
+    async def change_extractor(self, extractor: Extractor) -> None:
+        """Write the extractor's name, URLs and ``is_active``; raises ``NotFound``."""
+        ...
+
+
+class FileStore(Protocol):
+    """The table ``[file].[File]``."""
+
+    async def add_file(self, file: File) -> None:
+        """Insert a file; raises ``NotFound`` where its client application doesn't exist."""
+        ...
+
+    async def file(self, file_id: UUID) -> File:
+        """Return one file; raises ``NotFound``."""
+        ...
+
+    async def files(self, file_ids: Sequence[UUID]) -> dict[UUID, File]:
+        """Return those of the files that exist."""
+        ...

@@ -1,0 +1,149 @@
+"""Every setting, told once: its name in the environment, its meaning, its default.
+
+Read from the environment, then ``.env``, then defaults (Azure App Configuration goes over them
+all where it is configured). ``docs/configuration.md`` is generated from this class.
+A setting that makes no sense raises ``Misconfigured`` with one clear line.
+"""
+
+import logging
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from fluxx.errors import Misconfigured
+from fluxx.model.deadlines import Limits
+
+Network = IPv4Network | IPv6Network
+
+
+class Settings(BaseSettings):
+    """The settings of one process. Durations are in seconds, sizes in bytes."""
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True, env_ignore_empty=True)
+
+    fluxx_home: Path = Field(Path(".fluxx"), description="Folder of the embedded database, blobs and secrets.")
+    database_url: SecretStr | None = Field(
+        None, description="SQLAlchemy URL of the database; unset: SQLite in FLUXX_HOME."
+    )
+    service_bus_connection_string: SecretStr | None = Field(
+        None, description="Azure Service Bus by connection string; unset: topics in the database."
+    )
+    service_bus_namespace: str | None = Field(
+        None, description="Azure Service Bus by namespace (…servicebus.windows.net) and identity."
+    )
+    topic_accepted_file: str = Field("accepted-file", description="Topic that announces accepted files.")
+    topic_job_status: str = Field("job-status", description="Topic that job events are published to.")
+    accepted_file_subscription: str = Field(
+        "fluxx-extraction", description="Subscription of TOPIC_ACCEPTED_FILE that the workers consume."
+    )
+    job_status_subscription: str = Field(
+        "fluxx-events", description="Subscription of TOPIC_JOB_STATUS that `fluxx events` browses."
+    )
+    storage_connection_string: SecretStr | None = Field(
+        None, description="Azure Blob Storage by connection string; unset: a folder in FLUXX_HOME."
+    )
+    storage_account_url: str | None = Field(None, description="Azure Blob Storage by account URL and identity.")
+    storage_container: str = Field("fluxx", description="Container that holds files and results.")
+    key_vault_url: str | None = Field(
+        None, description="Azure Key Vault that holds the extractors' API keys; unset: a folder in FLUXX_HOME."
+    )
+    app_config_connection_string: SecretStr | None = Field(
+        None, description="Azure App Configuration by connection string; its values go over all others."
+    )
+    app_config_endpoint: str | None = Field(None, description="Azure App Configuration by endpoint and identity.")
+    registration_url: str | None = Field(
+        None, description="Base URL of the Registration API; unset: registrations are read from the database."
+    )
+    public_url: str | None = Field(
+        None, description="Base URL under which extractors reach this service's signed file URLs."
+    )
+    max_submit_attempts: int = Field(5, ge=1, description="Submissions tried before a job fails.")
+    submit_timeout_seconds: float = Field(30.0, gt=0, description="Longest wait for the answer to a submission.")
+    poll_timeout_seconds: float = Field(30.0, gt=0, description="Longest wait for the answer to a poll.")
+    max_poll_attempts: int = Field(720, ge=1, description="Answered polls before a job that is not ready fails.")
+    max_poll_errors: int = Field(10, ge=1, description="Polls or downloads that fail in a row before the job fails.")
+    poll_interval_seconds: float = Field(5.0, gt=0, description="Wait before the first poll.")
+    poll_backoff_factor: float = Field(1.5, ge=1, description="Growth of the wait from poll to poll.")
+    poll_max_interval_seconds: float = Field(60.0, gt=0, description="Longest wait between polls.")
+    retry_base_seconds: float = Field(1.0, gt=0, description="Wait after a first error; doubles, with full jitter.")
+    retry_max_seconds: float = Field(60.0, gt=0, description="Longest wait after an error.")
+    job_timeout_seconds: float = Field(3600.0, gt=0, description="Time from queued until a job is given up.")
+    signed_url_ttl_seconds: float = Field(
+        3600.0, gt=0, description="Life of a signed file URL; lengthened to the job's deadline where that is later."
+    )
+    max_inline_result_bytes: int = Field(16 * 2**20, ge=1024, description="Largest answer with an inline result.")
+    max_result_bytes: int = Field(2 * 2**30, ge=1024, description="Largest result fetched from a resultUrl.")
+    max_upload_bytes: int = Field(5 * 2**30, ge=1, description="Largest file taken by POST /files.")
+    max_concurrency: int = Field(256, ge=1, description="Jobs worked on at the same time by one worker.")
+    max_concurrency_per_extractor: int | None = Field(
+        None, ge=1, description="Share of MAX_CONCURRENCY that one extractor may take; unset: half."
+    )
+    lease_seconds: float = Field(60.0, ge=1, description="How long a claimed job stays with a silent worker.")
+    egress_allowed_networks: Annotated[tuple[Network, ...], NoDecode] = Field(
+        (), description="Private networks that extractors may be called in, comma-separated, e.g. 10.1.0.0/16."
+    )
+    api_keys: SecretStr | None = Field(None, description="Keys of the HTTP API; unset: loopback only, no keys.")
+    log_format: Literal["console", "json"] = Field("console", description="Form of the log: console or json.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level logged.")
+
+    @field_validator("egress_allowed_networks", mode="before")
+    @classmethod
+    def _networks(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return tuple(ip_network(part.strip(), strict=False) for part in value.split(",") if part.strip())
+
+    @field_validator("log_level", "log_format", mode="before")
+    @classmethod
+    def _lower(cls, value: Any) -> Any:
+        return value.lower() if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Settings":
+        if self.poll_max_interval_seconds < self.poll_interval_seconds:
+            raise ValueError("POLL_MAX_INTERVAL_SECONDS must not be less than POLL_INTERVAL_SECONDS")
+        if (self.max_concurrency_per_extractor or 0) > self.max_concurrency:
+            raise ValueError("MAX_CONCURRENCY_PER_EXTRACTOR must not be more than MAX_CONCURRENCY")
+        return self
+
+    @property
+    def limits(self) -> Limits:
+        """The numbers that end or pace a job."""
+        return Limits(
+            max_submit_attempts=self.max_submit_attempts,
+            max_poll_attempts=self.max_poll_attempts,
+            max_poll_errors=self.max_poll_errors,
+            poll_interval=self.poll_interval_seconds,
+            poll_backoff_factor=self.poll_backoff_factor,
+            poll_max_interval=self.poll_max_interval_seconds,
+            retry_base=self.retry_base_seconds,
+            retry_cap=self.retry_max_seconds,
+            job_timeout=self.job_timeout_seconds,
+        )
+
+    @property
+    def extractor_share(self) -> int:
+        """Jobs of one extractor that a worker works on at the same time."""
+        return self.max_concurrency_per_extractor or max(1, self.max_concurrency // 2)
+
+    @property
+    def level(self) -> int:
+        """``log_level`` as the logging module's number."""
+        return logging.getLevelNamesMapping()[self.log_level.upper()]
+
+
+def load(**overrides: Any) -> Settings:
+    """Return the settings; ``overrides`` (by field name) win. Raises ``Misconfigured``, one line."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        raise Misconfigured(_one_line(error)) from None
+
+
+def _one_line(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    name = ".".join(str(part) for part in first["loc"]).upper()
+    return f"{name}: {first['msg']}" if name else first["msg"].removeprefix("Value error, ")

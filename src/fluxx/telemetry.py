@@ -1,0 +1,126 @@
+"""Facts, not log lines: everything worth telling is named here once, with level, wording and fields.
+
+The code tells facts; this module turns each into a log line and a counter. Tests assert on facts.
+Field values of a fact are ids, numbers and scrubbed text, never bodies, keys or signed URLs.
+"""
+
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any, Final, TextIO
+
+import msgspec
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+PREFIX: Final = "fluxx_"
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """Something that happened. ``labels`` names the fields that its counter is split by."""
+
+    name: str
+    level: int
+    wording: str
+    labels: tuple[str, ...] = ()
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """A duration (seconds) or size worth a distribution: a Prometheus histogram."""
+
+    name: str
+    wording: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+# The life of a file
+FILE_UPLOADED = Fact("file_uploaded", logging.INFO, "File {file_id} uploaded: {size} bytes")
+FILE_ACCEPTED = Fact("file_accepted", logging.INFO, "File {file_id} accepted: {new_jobs} new jobs")
+MESSAGE_POISONED = Fact(
+    "message_poisoned", logging.WARNING, "Message {message_id} dead-lettered: {reason}: {description}", ("reason",)
+)
+MESSAGE_ABANDONED = Fact("message_abandoned", logging.WARNING, "Message {message_id} will come again: {error}")
+JOBS_CLAIMED = Fact("jobs_claimed", logging.DEBUG, "Claimed {count} due jobs")
+JOB_STARTED = Fact("job_started", logging.INFO, "Job {job_id} started: {message}")
+JOB_NOT_READY = Fact("job_not_ready", logging.DEBUG, "Job {job_id}: {message}")
+JOB_RETRYING = Fact("job_retrying", logging.WARNING, "Job {job_id}: {message}")
+JOB_SUCCEEDED = Fact("job_succeeded", logging.INFO, "Job {job_id} succeeded: {message}")
+JOB_FAILED = Fact("job_failed", logging.ERROR, "Job {job_id} failed: {message}")
+JOB_CANCELLED = Fact("job_cancelled", logging.INFO, "Job {job_id} cancelled")
+CLAIM_LOST = Fact("claim_lost", logging.INFO, "Job {job_id}: the claim was lost, the work is dropped")
+STEP_FAILED = Fact("step_failed", logging.ERROR, "Job {job_id}: unexpected {error}")
+EVENTS_PUBLISHED = Fact("events_published", logging.DEBUG, "Published {count} events")
+
+# The service
+PART_STARTED = Fact("part_started", logging.DEBUG, "Started {part}")
+PART_STOPPED = Fact("part_stopped", logging.DEBUG, "Stopped {part} (drained: {drained})")
+LOOP_FAILED = Fact("loop_failed", logging.WARNING, "Loop {loop} will try again: {error}", ("loop",))
+SERVICE_READY = Fact("service_ready", logging.INFO, "Ready at {url}")
+SERVICE_DRAINING = Fact("service_draining", logging.INFO, "Draining")
+SERVICE_STOPPED = Fact("service_stopped", logging.INFO, "Stopped")
+REQUEST_FAILED = Fact("request_failed", logging.ERROR, "{method} {path} failed unexpectedly: {error}")
+
+SUBMIT_SECONDS = Measure("submit_seconds", "How long a submission took", ("outcome",))
+POLL_SECONDS = Measure("poll_seconds", "How long a poll took, result included", ("outcome",))
+LATENESS_SECONDS = Measure("lateness_seconds", "From falling due to being claimed")
+GROUP_SIZE = Measure("commit_group_size", "Transitions written per commit", (), (1, 2, 5, 10, 20, 50, 100, 200, 500))
+
+
+class Facts:
+    """Where facts are told. One instance is made by the wiring and handed to everybody."""
+
+    def __init__(self, logger: Any = None, *, level: int = logging.INFO) -> None:
+        self.registry = CollectorRegistry()
+        self._logger = logger
+        self._level = level
+        self._listeners: list[Callable[[Fact, dict[str, Any]], None]] = []
+        self._counters: dict[str, Counter] = {}
+        self._histograms: dict[str, Histogram] = {}
+
+    def listen(self, listener: Callable[[Fact, dict[str, Any]], None]) -> None:
+        """Call ``listener(fact, fields)`` for every fact from now on."""
+        self._listeners.append(listener)
+
+    def tell(self, fact: Fact, /, *, trace: BaseException | None = None, **fields: Any) -> None:
+        """Tell that something happened. ``trace`` adds an exception's traceback to the log line."""
+        counter = self._counters.get(fact.name) or self._counter(fact)
+        (counter.labels(*(str(fields[label]) for label in fact.labels)) if fact.labels else counter).inc()
+        for listener in self._listeners:
+            listener(fact, fields)
+        if self._logger is not None and fact.level >= self._level:
+            wording = fact.wording.format_map(fields)
+            shown = {name: str(value) for name, value in fields.items()}
+            self._logger.log(fact.level, wording, fact=fact.name, exc_info=trace, **shown)
+
+    def observe(self, measure: Measure, value: float, *labels: str) -> None:
+        """Add one value to a distribution."""
+        histogram = self._histograms.get(measure.name) or self._histogram(measure)
+        (histogram.labels(*labels) if measure.labels else histogram).observe(value)
+
+    def _counter(self, fact: Fact) -> Counter:
+        made = Counter(PREFIX + fact.name, fact.wording, fact.labels, registry=self.registry)
+        return self._counters.setdefault(fact.name, made)
+
+    def _histogram(self, measure: Measure) -> Histogram:
+        made = Histogram(
+            PREFIX + measure.name, measure.wording, measure.labels, buckets=measure.buckets, registry=self.registry
+        )
+        return self._histograms.setdefault(measure.name, made)
+
+
+def logger(*, log_format: str, level: int, stream: TextIO = sys.stderr) -> Any:
+    """Return a structlog logger that writes one line a fact to ``stream``: ``json`` or ``console``."""
+    renderer: Any = structlog.processors.JSONRenderer()
+    if log_format == "console":
+        renderer = structlog.dev.ConsoleRenderer(colors=stream.isatty(), pad_event_to=0)
+    return structlog.wrap_logger(
+        structlog.PrintLogger(stream),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+    )

@@ -21,6 +21,13 @@ class Acceptance(msgspec.Struct, frozen=True):
     file: File | None = None
 
 
+class Accepted(msgspec.Struct, frozen=True):
+    """What there is after an acceptance: the jobs that are ``new``, and those that existed already."""
+
+    new: Sequence[Job]
+    known: Sequence[Job] = ()
+
+
 class Claim(msgspec.Struct, frozen=True):
     """The right to write one job, until the lease ends or somebody else claims it."""
 
@@ -58,8 +65,8 @@ class Position(msgspec.Struct, frozen=True):
 class JobStore(Protocol):
     """The jobs' only writer. Every write is one transaction; concurrent ones may share it."""
 
-    async def accept(self, acceptance: Acceptance) -> Sequence[Job]:
-        """Insert the jobs, their first history rows and events; return the jobs that are new.
+    async def accept(self, acceptance: Acceptance) -> Accepted:
+        """Insert the jobs, their first history rows and events.
 
         A job whose (file, extractor, idempotency key) exists already is left alone: calling it
         twice changes nothing. Raises ``NotFound`` where the file or an extractor doesn't exist.

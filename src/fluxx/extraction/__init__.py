@@ -1,0 +1,1 @@
+"""From a queued job to its result: dispatch, submit, poll, collect, finish."""

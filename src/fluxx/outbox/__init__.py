@@ -1,0 +1,1 @@
+"""How events leave: written beside each transition, relayed to the bus."""

@@ -1,0 +1,1 @@
+"""What keeps a long-running service small: retention and purge."""

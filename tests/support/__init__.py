@@ -1,0 +1,1 @@
+"""What tests share: real servers, worlds and facts, in place of mocks."""

@@ -1,0 +1,78 @@
+"""A file in the making: written under a name of its own, put in place in one step, or gone.
+
+Synchronous; ``FolderBlobs`` runs it on its threads. A ``threading.Lock`` orders the calls, since a
+cancelled caller's last write may still be under way when its abort comes.
+"""
+
+import hashlib
+import os
+import threading
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from fluxx.ports.blobs import Stored
+
+PLACING_ATTEMPTS: Final = 5
+"""A delete that clears away the empty folder just made can get in between only so often."""
+
+
+class PartialFile:
+    """Takes bytes, counts and hashes them, and ends in ``place`` or ``abort``."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / uuid4().hex
+        self._file = self._path.open("xb")
+        self._sha256 = hashlib.sha256()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def write(self, content: bytes) -> None:
+        """Append ``content``; raises ``OSError``."""
+        with self._lock:
+            self._sha256.update(content)
+            self._size += len(content)
+            self._file.write(content)
+
+    def place(self, target: Path) -> Stored:
+        """Bring the bytes to the disk, then the name: readers see the old file or all of this one."""
+        with self._lock:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._rename(target)
+            _sync_folder(target.parent)
+            return Stored(self._size, self._sha256.hexdigest())
+
+    def abort(self) -> None:
+        """Leave nothing behind; harmless after ``place``."""
+        with self._lock:
+            try:
+                self._file.close()
+            except OSError:
+                pass  # what a full disk kept from being flushed is not wanted any more
+            finally:
+                self._path.unlink(missing_ok=True)
+
+    def _rename(self, target: Path) -> None:
+        for last in range(1 - PLACING_ATTEMPTS, 1):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._path.replace(target)
+            except FileNotFoundError:
+                if last == 0:
+                    raise
+            else:
+                return
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name outlive a power cut, where folders can be synced (not on Windows)."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

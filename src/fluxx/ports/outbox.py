@@ -20,8 +20,8 @@ class OutboxEvent(msgspec.Struct, frozen=True, kw_only=True):
 class Outbox(Protocol):
     """The events written beside the transitions, until the broker has them."""
 
-    async def lead(self, owner: UUID, *, lease: float) -> bool:
-        """Make ``owner`` the only relay for ``lease`` seconds, or say False while another one is.
+    async def lead(self, owner: UUID, *, lease_for: float) -> bool:
+        """Make ``owner`` the only relay for ``lease_for`` seconds, or say False while another one is.
 
         Called again by the same owner it renews. One relay at a time keeps each job's order.
         """

@@ -39,7 +39,7 @@ class Moment(TypeDecorator[datetime]):
         if dialect.name == "sqlite":
             return dialect.type_descriptor(String(32))
         if dialect.name == "mssql":
-            return dialect.type_descriptor(DATETIMEOFFSET(6))
+            return dialect.type_descriptor(DATETIMEOFFSET(6))  # type: ignore[no-untyped-call]
         return dialect.type_descriptor(DateTime(timezone=True))
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:

@@ -1,0 +1,165 @@
+"""The jobs' writer: accept, claim, renew, release and apply, grouped and fenced.
+
+Every transaction touches Job, then JobStatus, then the outbox, rows in key order: two transactions
+can then wait for each other but never for ever.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID, uuid4
+
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from fluxx.adapters.sql.accepting import accept_group
+from fluxx.adapters.sql.claims import CLAIMERS, Wanted
+from fluxx.adapters.sql.connections import Connections
+from fluxx.adapters.sql.gathering import Gatherer
+from fluxx.adapters.sql.rows import CHANGING, JOB_COLUMNS, event_row, job_of, status_row
+from fluxx.adapters.sql.tables import job, job_status, outbox
+from fluxx.clock import Clock
+from fluxx.errors import Conflict, NotFound
+from fluxx.model.job import Job
+from fluxx.model.transitions import Transition
+from fluxx.ports.jobs import Acceptance, Accepted, Claim, Due
+from fluxx.telemetry import GROUP_SIZE, Facts
+
+GROUP_LIMIT: Final = 500
+"""Transitions written in one transaction at the most."""
+
+WRITE_JOB: Final = (
+    update(job)
+    .where(job.c.JobID == bindparam("fenced_id"), job.c.ClaimToken == bindparam("fence"))
+    .values({JOB_COLUMNS[field]: bindparam(JOB_COLUMNS[field]) for field in CHANGING})
+)
+
+
+class SqlJobs:
+    """Keeps the promises of ``ports.jobs.JobStore``."""
+
+    def __init__(self, connections: Connections, *, clock: Clock, facts: Facts) -> None:
+        self._connections = connections
+        self._clock = clock
+        self._facts = facts
+        self._claimer = CLAIMERS[connections.dialect]
+        self._accepting = Gatherer(self._accept_group, limit=GROUP_LIMIT)
+        self._applying = Gatherer(self._apply_group, limit=GROUP_LIMIT)
+
+    async def accept(self, acceptance: Acceptance) -> Accepted:
+        """See ``JobStore.accept``."""
+        return await self._accepting.add(acceptance)
+
+    async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:
+        """See ``JobStore.claim``."""
+        now = self._clock.now()
+        wanted = Wanted(now=now, until=_later(now, lease), token=uuid4(), limit=limit, without=without)
+        return await self._connections.write(lambda connection: self._claim(connection, wanted))
+
+    def _claim(self, connection: Connection, wanted: Wanted) -> Due:
+        jobs = self._claimer(connection, wanted)
+        if len(jobs) == wanted.limit:
+            return Due(jobs)
+        # IX_Job_DueAt: its first entry.
+        return Due(jobs, connection.scalar(select(func.min(job.c.DueAt)).where(job.c.DueAt > wanted.now)))
+
+    async def seize(self, job_id: UUID, *, lease: float) -> Job:
+        """See ``JobStore.seize``."""
+        token, until = uuid4(), _later(self._clock.now(), lease)
+        taking = (
+            update(job)
+            .where(job.c.JobID == job_id, job.c.DueAt.is_not(None))
+            .values(DueAt=until, ClaimToken=token)
+            .returning(job)
+        )
+        row = await self._connections.write(lambda connection: connection.execute(taking).one_or_none())
+        if row is not None:
+            return job_of(row)
+        finding = select(job.c.Status).where(job.c.JobID == job_id)
+        status = await self._connections.read(lambda connection: connection.scalar(finding))
+        if status is None:
+            raise NotFound(f"There is no job {job_id}.")
+        raise Conflict(f"Job {job_id} is {status} already; nothing can change that.")
+
+    async def renew(self, claims: Sequence[Claim], *, lease: float) -> Sequence[Claim]:
+        """See ``JobStore.renew``."""
+        return await self._push(claims, _later(self._clock.now(), lease))
+
+    async def release(self, claims: Sequence[Claim]) -> None:
+        """See ``JobStore.release``."""
+        await self._push(claims, self._clock.now(), free=True)
+
+    async def _push(self, claims: Sequence[Claim], due_at: datetime, *, free: bool = False) -> Sequence[Claim]:
+        if not claims:
+            return []
+        pushing = (
+            update(job)
+            .where(
+                job.c.JobID.in_([claim.job_id for claim in claims]),
+                job.c.ClaimToken.in_({claim.claim_token for claim in claims}),
+            )
+            .values({"DueAt": due_at, **({"ClaimToken": None} if free else {})})
+            .returning(job.c.JobID)
+        )
+        held = await self._connections.write(lambda connection: set(connection.scalars(pushing)))
+        return [claim for claim in claims if claim.job_id in held]
+
+    async def apply(self, transition: Transition) -> bool:
+        """See ``JobStore.apply``."""
+        return await self._applying.add(transition)
+
+    async def _accept_group(self, group: Sequence[Acceptance]) -> Sequence[Accepted]:
+        try:
+            return await self._accept_once(group)
+        except IntegrityError:
+            if len(group) > 1:
+                raise  # the gatherer comes again with each alone
+        try:  # Lost a race for the same key? Then it is known now.
+            return await self._accept_once(group)
+        except IntegrityError as error:
+            raise NotFound("The file, or an extractor, doesn't exist in the database.") from error
+
+    async def _accept_once(self, group: Sequence[Acceptance]) -> Sequence[Accepted]:
+        return await self._connections.write(lambda connection: accept_group(connection, group))
+
+    async def _apply_group(self, group: Sequence[Transition]) -> Sequence[bool]:
+        self._facts.observe(GROUP_SIZE, len(group))
+        return await self._connections.write(lambda connection: _apply(connection, group))
+
+
+def _apply(connection: Connection, group: Sequence[Transition]) -> Sequence[bool]:
+    """Write the transitions whose claim is still held; say for each whether it was."""
+    fences = sorted(((one.job.job_id, one.claim_token) for one in group), key=lambda fence: fence[0])
+    holding = (
+        select(job.c.JobID, job.c.ClaimToken)
+        .where(job.c.JobID.in_([job_id for job_id, _ in fences]))
+        .order_by(job.c.JobID)
+        .with_for_update()
+        .with_hint(job, "WITH (UPDLOCK, ROWLOCK)", "mssql")
+    )
+    held = {(row.JobID, row.ClaimToken) for row in connection.execute(holding)}
+    fresh = [(one.job.job_id, one.claim_token) in held for one in group]
+    kept = [one for one, is_held in zip(group, fresh, strict=True) if is_held]
+    if kept:
+        _write(connection, sorted(kept, key=lambda one: one.job.job_id))
+    return fresh
+
+
+def _write(connection: Connection, transitions: Sequence[Transition]) -> None:
+    changed = [
+        {
+            **{JOB_COLUMNS[field]: getattr(one.job, field) for field in CHANGING},
+            "fenced_id": one.job.job_id,
+            "fence": one.claim_token,
+        }
+        for one in transitions
+    ]
+    connection.execute(WRITE_JOB, changed)
+    connection.execute(insert(job_status), [status_row(line) for one in transitions for line in one.history])
+    events = [event_row(event) for one in transitions for event in one.events]
+    if events:
+        connection.execute(insert(outbox), events)
+
+
+def _later(now: datetime, seconds: float) -> datetime:
+    return now + timedelta(seconds=seconds)

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, insert, select
 
 from fluxx.adapters.sql.rows import event_row, file_row, job_of, job_row, status_row
 from fluxx.adapters.sql.tables import file, job, job_status, outbox
+from fluxx.errors import NotFound
 from fluxx.model.job import File, Job
 from fluxx.model.transitions import Transition
 from fluxx.ports.jobs import Acceptance, Accepted
@@ -15,24 +16,39 @@ from fluxx.ports.jobs import Acceptance, Accepted
 Key: TypeAlias = tuple[UUID, UUID, str]
 
 
-def accept_group(connection: Connection, group: Sequence[Acceptance]) -> Sequence[Accepted]:
+def accept_group(connection: Connection, group: Sequence[Acceptance]) -> Sequence[Accepted | NotFound]:
     """Insert what is new of the acceptances, in order; say for each what was new and what was known.
 
+    A file that doesn't exist, or belongs to another client application, is the answer ``NotFound``.
     A race with another worker for the same key ends in a unique violation (an ``IntegrityError``):
     the caller runs the transaction again and finds the jobs known.
     """
     _add_files(connection, (one.file for one in group if one.file is not None))
-    known = _known(connection, {wanted.job.file_id for one in group for wanted in one.transitions})
-    accepted, adding = [], []
+    file_ids = {wanted.job.file_id for one in group for wanted in one.transitions}
+    owners, known = _owners(connection, file_ids), _known(connection, file_ids)
+    answers: list[Accepted | NotFound] = []
+    adding: list[Transition] = []
     for one in group:
+        if strange := [wanted.job for wanted in one.transitions if _owner(wanted.job) not in owners]:
+            answers.append(NotFound(f"Client application {_owner(strange[0])[1]} has no file {strange[0].file_id}."))
+            continue
         new = [wanted for wanted in one.transitions if _key(wanted.job) not in known]
         old = [known[_key(wanted.job)] for wanted in one.transitions if _key(wanted.job) in known]
         known.update((_key(wanted.job), wanted.job) for wanted in new)
         adding.extend(new)
-        accepted.append(Accepted([wanted.job for wanted in new], old))
+        answers.append(Accepted([wanted.job for wanted in new], old))
     if adding:
         _add_jobs(connection, adding)
-    return accepted
+    return answers
+
+
+def _owner(one: Job) -> tuple[UUID, UUID]:
+    return one.file_id, one.client_application_id
+
+
+def _owners(connection: Connection, file_ids: set[UUID]) -> set[tuple[UUID, UUID]]:
+    rows = connection.execute(select(file.c.FileID, file.c.ClientApplicationId).where(file.c.FileID.in_(file_ids)))
+    return {(row.FileID, row.ClientApplicationId) for row in rows}
 
 
 def _key(one: Job) -> Key:

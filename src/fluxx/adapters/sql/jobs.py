@@ -48,7 +48,10 @@ class SqlJobs:
 
     async def accept(self, acceptance: Acceptance) -> Accepted:
         """See ``JobStore.accept``."""
-        return await self._accepting.add(acceptance)
+        answer = await self._accepting.add(acceptance)
+        if isinstance(answer, NotFound):
+            raise answer
+        return answer
 
     async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:
         """See ``JobStore.claim``."""
@@ -108,7 +111,7 @@ class SqlJobs:
         """See ``JobStore.apply``."""
         return await self._applying.add(transition)
 
-    async def _accept_group(self, group: Sequence[Acceptance]) -> Sequence[Accepted]:
+    async def _accept_group(self, group: Sequence[Acceptance]) -> Sequence[Accepted | NotFound]:
         try:
             return await self._accept_once(group)
         except IntegrityError:
@@ -117,9 +120,9 @@ class SqlJobs:
         try:  # Lost a race for the same key? Then it is known now.
             return await self._accept_once(group)
         except IntegrityError as error:
-            raise NotFound("The file, or an extractor, doesn't exist in the database.") from error
+            raise NotFound("An extractor of the file doesn't exist in the database.") from error
 
-    async def _accept_once(self, group: Sequence[Acceptance]) -> Sequence[Accepted]:
+    async def _accept_once(self, group: Sequence[Acceptance]) -> Sequence[Accepted | NotFound]:
         return await self._connections.write(lambda connection: accept_group(connection, group))
 
     async def _apply_group(self, group: Sequence[Transition]) -> Sequence[bool]:

@@ -1,0 +1,61 @@
+"""One question to an extractor: with its key, and once more with the key read again if it was refused.
+
+Used by ``submit`` and ``poll``; what the answer means is said by ``answers``.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from fluxx.errors import EgressRefused, NoAnswer, NotFound, SecretMissing, TooLarge, Unavailable
+from fluxx.extraction import answers
+from fluxx.extraction.answers import KeyRejected, Ready
+from fluxx.model.job import Job
+from fluxx.model.outcome import Outcome, Refused
+from fluxx.ports.extractor import Answer, Call, ExtractorClient
+from fluxx.ports.secrets import ApiKey, Secrets
+
+Meaning: TypeAlias = Outcome | Ready
+Reader: TypeAlias = Callable[[Answer, Sequence[str]], Meaning | KeyRejected]
+"""Says what an answer means; the second argument holds what must not be repeated."""
+
+
+class Asking:
+    """Calls extractors with their API keys (stories 6, 8 and 9)."""
+
+    def __init__(self, *, client: ExtractorClient, secrets: Secrets) -> None:
+        self._client = client
+        self._secrets = secrets
+
+    async def ask(self, extractor_id: UUID, call: Call, read: Reader) -> Meaning:
+        """Make the call with the extractor's key and return its meaning.
+
+        A rejected key is read again from the vault once: keys rotate. Raises what the client and
+        the vault raise.
+        """
+        key = await self._secrets.api_key(extractor_id)
+        reading = await self._once(call, key, read)
+        if isinstance(reading, KeyRejected):
+            fresh = await self._secrets.api_key(extractor_id, fresh=True)
+            if fresh.reveal() != key.reveal():
+                reading = await self._once(call, fresh, read)
+        return Refused(reading.reason) if isinstance(reading, KeyRejected) else reading
+
+    async def _once(self, call: Call, key: ApiKey, read: Reader) -> Meaning | KeyRejected:
+        answer = await self._client.exchange(replace(call, api_key=key))
+        return read(answer, [key.reveal()])
+
+
+Step: TypeAlias = Callable[[Job], Awaitable[Outcome]]
+
+
+async def guarded(step: Step, job: Job) -> Outcome:
+    """Run a step; turn what it may run into (and is expected to) into the outcome that it means."""
+    try:
+        return await step(job)
+    except (EgressRefused, NoAnswer, SecretMissing, TooLarge, Unavailable) as error:
+        return answers.failure(error)
+    except NotFound as error:
+        return Refused(str(error))

@@ -1,0 +1,77 @@
+"""Collect: bring a ready result into the blob store, byte for byte (stories 5 and 10)."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+from fluxx.clock import Clock
+from fluxx.extraction import answers
+from fluxx.extraction.answers import Ready
+from fluxx.model.job import Extractor, Job
+from fluxx.model.outcome import Extracted, Outcome
+from fluxx.ports.blobs import Blobs, Stored
+from fluxx.ports.extractor import Call, ExtractorClient
+from fluxx.ports.secrets import ApiKey, Secrets
+
+RESULT_TYPE: Final = "application/json"
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+class Collect:
+    """Stores a result, inline or behind a ``resultUrl``; it is readable before anybody is told."""
+
+    def __init__(
+        self,
+        *,
+        client: ExtractorClient,
+        secrets: Secrets,
+        blobs: Blobs,
+        clock: Clock,
+        timeout: float,
+        max_bytes: int,
+    ) -> None:
+        self._client = client
+        self._secrets = secrets
+        self._blobs = blobs
+        self._clock = clock
+        self._timeout = timeout
+        self._max_bytes = max_bytes
+
+    async def __call__(self, job: Job, ready: Ready, *, extractor: Extractor, base_url: str, polled: bool) -> Outcome:
+        """Store the result of ``job``; ``base_url`` is what a relative ``resultUrl`` is relative to."""
+        if ready.result_url is None:
+            stored = await self._blobs.write(job.result_path, ready.inline or b"", content_type=RESULT_TYPE)
+            return _extracted(job, stored, polled=polled)
+        return await self._download(job, urljoin(base_url, ready.result_url), extractor, polled=polled)
+
+    async def _download(self, job: Job, url: str, extractor: Extractor, *, polled: bool) -> Outcome:
+        key = await self._key_for(url, extractor)
+        call = Call(method="GET", url=url, api_key=key, timeout=self._timeout, max_bytes=self._max_bytes)
+        async with self._client.download(call) as download:
+            secrets = [url, *([key.reveal()] if key else [])]
+            bad = answers.downloaded(download.answer, now=self._clock.now(), secrets=secrets)
+            if bad is not None:
+                return bad
+            stored = await self._blobs.write(job.result_path, _pieces(download.chunks), content_type=RESULT_TYPE)
+        return _extracted(job, stored, polled=polled)
+
+    async def _key_for(self, url: str, extractor: Extractor) -> ApiKey | None:
+        """Return the key only where the result lies at the extractor's own origin."""
+        if origin(url) != origin(extractor.extraction_url):
+            return None
+        return await self._secrets.api_key(extractor.client_application_extractor_id)
+
+
+def origin(url: str) -> tuple[str, str | None, int | None]:
+    """Return scheme, host and port of a URL (RFC 6454), the port filled in."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or DEFAULT_PORTS.get(parts.scheme)
+
+
+async def _pieces(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async for chunk in chunks:
+        yield chunk
+
+
+def _extracted(job: Job, stored: Stored, *, polled: bool) -> Extracted:
+    return Extracted(job.result_path, stored.size, stored.sha256, polled=polled)

@@ -1,0 +1,132 @@
+"""The dispatcher: claims due jobs, runs one step for each, and hands the outcome to be finished.
+
+It holds what is in flight, keeps every extractor to its share, renews the claims of long steps and
+drains. Nothing lives here alone: a worker that dies lets its jobs fall due again.
+"""
+
+import asyncio
+from collections import Counter
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from fluxx.clock import Clock
+from fluxx.extraction.finish import Finish
+from fluxx.model.job import Job
+from fluxx.ports.jobs import Claim, Due, JobStore
+from fluxx.telemetry import CLAIM_LOST, JOBS_CLAIMED, LATENESS_SECONDS, Facts
+
+IDLE_REST: Final = 0.5
+"""Seconds between looks for due jobs; this process's own news wakes the dispatcher at once."""
+
+GATHER_REST: Final = 0.005
+"""Seconds between claims under load, so that slots free up together and one claim fills many."""
+
+
+class Capacity(msgspec.Struct, frozen=True, kw_only=True):
+    """How much one worker takes on: ``jobs`` at the same time, of which ``share`` for one extractor.
+
+    ``lease`` is how long (seconds) a claimed job stays with a silent worker.
+    """
+
+    jobs: int
+    share: int
+    lease: float
+
+
+class _Running(msgspec.Struct, frozen=True):
+    job: Job
+    claim: Claim
+    task: "asyncio.Task[None]"
+
+
+class Dispatcher:
+    """Two steps for two loops: ``claim`` and ``renew``; ``drain`` ends what is in flight."""
+
+    def __init__(self, *, store: JobStore, finish: Finish, capacity: Capacity, clock: Clock, facts: Facts) -> None:
+        self._store = store
+        self._finish = finish
+        self._capacity = capacity
+        self._clock = clock
+        self._facts = facts
+        self._running: dict[UUID, _Running] = {}
+        self._by_extractor: Counter[UUID] = Counter()
+        self._freed = asyncio.Event()
+
+    async def claim(self) -> float:
+        """Fill the free slots with due jobs; return the seconds to rest."""
+        limit, full = self._room()
+        if limit == 0:
+            await self._slot()
+            return GATHER_REST
+        due = await self._store.claim(lease=self._capacity.lease, limit=limit, without=full)
+        self._start(due)
+        return GATHER_REST if len(due.jobs) == limit else self._rest(due)
+
+    def _room(self) -> tuple[int, frozenset[UUID]]:
+        """Return how many jobs may be claimed, and the extractors whose share is used up.
+
+        The least share left bounds the claim, so that no extractor can get more than its own.
+        """
+        share = self._capacity.share
+        full = frozenset(extractor for extractor, count in self._by_extractor.items() if count >= share)
+        left = min((share - count for count in self._by_extractor.values() if count < share), default=share)
+        return min(self._capacity.jobs - len(self._running), left), full
+
+    async def _slot(self) -> None:
+        self._freed.clear()
+        await self._freed.wait()
+
+    def _start(self, due: Due) -> None:
+        if not due.jobs:
+            return
+        now = self._clock.now()
+        self._facts.tell(JOBS_CLAIMED, count=len(due.jobs))
+        for job in due.jobs:
+            if job.due_at is None or job.claim_token is None or job.job_id in self._running:
+                continue  # still held here under a lost claim: it falls due again
+            self._facts.observe(LATENESS_SECONDS, (now - job.due_at).total_seconds())
+            task = asyncio.create_task(self._finish(job), name="job")
+            self._running[job.job_id] = _Running(job, Claim(job.job_id, job.claim_token), task)
+            self._by_extractor[job.client_application_extractor_id] += 1
+            task.add_done_callback(lambda _, job=job: self._ended(job))  # type: ignore[misc]
+
+    def _ended(self, job: Job) -> None:
+        del self._running[job.job_id]
+        self._by_extractor[job.client_application_extractor_id] -= 1
+        if not self._by_extractor[job.client_application_extractor_id]:
+            del self._by_extractor[job.client_application_extractor_id]
+        self._freed.set()
+
+    def _rest(self, due: Due) -> float:
+        if due.next_due_at is None:
+            return IDLE_REST
+        wait = (due.next_due_at - self._clock.now()).total_seconds()
+        return min(max(wait, GATHER_REST), IDLE_REST)
+
+    async def renew(self) -> float:
+        """Renew the claims of what is in flight; drop the work whose claim is lost."""
+        held = {running.claim for running in self._running.values()}
+        if held:
+            kept = set(await self._store.renew(list(held), lease=self._capacity.lease))
+            for claim in held - kept:
+                self._drop(claim)
+        return self._capacity.lease / 3
+
+    def _drop(self, claim: Claim) -> None:
+        running = self._running.get(claim.job_id)
+        if running is not None and running.claim == claim and running.task.cancel():
+            self._facts.tell(CLAIM_LOST, job_id=claim.job_id)
+
+    async def drain(self, *, patience: float) -> None:
+        """Wait ``patience`` seconds for what is in flight, then give the rest back to be claimed."""
+        left = list(self._running.values())
+        if not left:
+            return
+        _, late = await asyncio.wait([running.task for running in left], timeout=patience)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late)
+            await self._store.release([running.claim for running in left if running.task in late])

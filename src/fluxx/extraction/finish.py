@@ -1,0 +1,114 @@
+"""Finish: run a claimed job's step and write down what its outcome means.
+
+The one place where an outcome becomes a transition. The write is fenced: if the claim was lost,
+the work is dropped and somebody else's counts.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+from fluxx.clock import Clock
+from fluxx.errors import Unavailable
+from fluxx.extraction.asking import Step, guarded
+from fluxx.model import deadlines, transitions
+from fluxx.model.deadlines import Limits
+from fluxx.model.job import Job, Status
+from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry
+from fluxx.model.transitions import Transition
+from fluxx.ports.jobs import JobStore
+from fluxx.telemetry import (
+    CLAIM_LOST,
+    JOB_FAILED,
+    JOB_NOT_READY,
+    JOB_RETRYING,
+    JOB_STARTED,
+    JOB_SUCCEEDED,
+    POLL_SECONDS,
+    STEP_FAILED,
+    SUBMIT_SECONDS,
+    Fact,
+    Facts,
+)
+
+WRITE_REST: Final = 1.0
+"""Seconds between tries to write an outcome while the database is away."""
+
+WRITE_PATIENCE: Final = 30.0
+"""Seconds for which an outcome waits for the database; then the job falls due again by itself."""
+
+MEASURES: Final = {Status.QUEUED: SUBMIT_SECONDS, Status.STARTED: POLL_SECONDS}
+
+
+class Finish:
+    """Called by the dispatcher for every claimed job. ``announce`` is told when events were written."""
+
+    def __init__(
+        self,
+        *,
+        submit: Step,
+        poll: Step,
+        store: JobStore,
+        limits: Limits,
+        clock: Clock,
+        facts: Facts,
+        chance: random.Random,
+        announce: Callable[[], None],
+    ) -> None:
+        self._steps: dict[Status, Step] = {Status.QUEUED: submit, Status.STARTED: poll}
+        self._store = store
+        self._limits = limits
+        self._clock = clock
+        self._facts = facts
+        self._chance = chance
+        self._announce = announce
+
+    async def __call__(self, job: Job) -> None:
+        """Bring the job one step on."""
+        outcome = await self._outcome(job)
+        transition = transitions.apply(
+            job, outcome, now=self._clock.now(), limits=self._limits, jitter=self._chance.random()
+        )
+        if not await self._write(transition):
+            self._facts.tell(CLAIM_LOST, job_id=job.job_id)
+            return
+        if transition.events:
+            self._announce()
+        self._facts.tell(_fact(outcome, transition), job_id=job.job_id, message=transition.job.status_message)
+
+    async def _outcome(self, job: Job) -> Outcome:
+        if deadlines.is_over(job, self._clock.now()):
+            return Refused(deadlines.words(job))
+        began = monotonic()
+        try:
+            outcome = await guarded(self._steps[job.status], job)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not take the worker with it
+            self._facts.tell(STEP_FAILED, trace=error, job_id=job.job_id, error=type(error).__name__)
+            outcome = Retry(f"Internal error ({type(error).__name__}); see the log.")
+        self._facts.observe(MEASURES[job.status], monotonic() - began, type(outcome).__name__)
+        return outcome
+
+    async def _write(self, transition: Transition) -> bool:
+        """Write, patiently: the extractor has done its part, and a lost outcome costs it again."""
+        for _ in range(int(WRITE_PATIENCE / WRITE_REST)):
+            try:
+                return await self._store.apply(transition)
+            except Unavailable:
+                await asyncio.sleep(WRITE_REST)
+        return await self._store.apply(transition)
+
+
+def _fact(outcome: Outcome, transition: Transition) -> Fact:
+    if transition.job.status is Status.FAILED:
+        return JOB_FAILED
+    match outcome:
+        case Retry():
+            return JOB_RETRYING
+        case NotReady():
+            return JOB_NOT_READY
+        case Extracted():
+            return JOB_SUCCEEDED
+        case _:
+            return JOB_STARTED

@@ -52,6 +52,15 @@ CLAIM_LOST = Fact("claim_lost", logging.INFO, "Job {job_id}: the claim was lost,
 STEP_FAILED = Fact("step_failed", logging.ERROR, "Job {job_id}: unexpected {error}")
 EVENTS_PUBLISHED = Fact("events_published", logging.DEBUG, "Published {count} events")
 
+# The reference extractors
+EXTRACTION_WORKER_STARTED = Fact("extraction_worker_started", logging.DEBUG, "Extraction process {pid} started")
+EXTRACTION_FINISHED = Fact(
+    "extraction_finished", logging.INFO, "Extraction {job_id} ({kind}) finished: {size} bytes", ("kind",)
+)
+EXTRACTION_FAILED = Fact(
+    "extraction_failed", logging.WARNING, "Extraction {job_id} ({kind}) failed: {reason}", ("kind",)
+)
+
 # The service
 PART_STARTED = Fact("part_started", logging.DEBUG, "Started {part}")
 PART_STOPPED = Fact("part_stopped", logging.DEBUG, "Stopped {part} (drained: {drained})")

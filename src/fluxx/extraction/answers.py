@@ -168,7 +168,7 @@ def _submitted(case: _Case) -> Submitted | Ready | Retry | Refused:
     """
     content = body.read(case.answer.body)
     silent = isinstance(content, Content) and not body.present(content.is_ready)
-    if silent or not case.answer.body.strip():
+    if silent or content == body.EMPTY:
         return case.submitted("Submitted")
     found = _read(case, content)
     if isinstance(found, NotReady):

@@ -31,6 +31,8 @@ class Unreadable(msgspec.Struct, frozen=True):
     final: bool = False
 
 
+EMPTY: Final = Unreadable("empty")
+
 _decoder: Final = msgspec.json.Decoder(Content)
 
 
@@ -47,7 +49,7 @@ def read(body: bytes) -> Content | Unreadable:
     except msgspec.ValidationError:
         return Unreadable("JSON, but not an object")
     except msgspec.DecodeError as error:
-        return Unreadable(_malformed(body, error))
+        return Unreadable(_malformed(body, error)) if body.strip() else EMPTY
     except RecursionError:
         return Unreadable("JSON nested too deeply to be read", final=True)
 
@@ -71,11 +73,8 @@ def _encoding(body: bytes, error: UnicodeDecodeError) -> str:
 
 
 def _malformed(body: bytes, error: msgspec.DecodeError) -> str:
-    text = body.strip()
-    if not text:
-        return "empty"
-    if text.startswith(b"<"):
+    if body.lstrip().startswith(b"<"):
         return "HTML or XML, not JSON"
-    if b"\x00" in text[:4]:
+    if b"\x00" in body[:4]:
         return "UTF-16 or UTF-32, not UTF-8"
     return f"not valid JSON ({error})"

@@ -9,6 +9,7 @@ import base64
 import re
 from collections.abc import Iterator, Sequence
 from html import unescape
+from http.client import responses
 from typing import Final
 from urllib.parse import unquote
 
@@ -22,22 +23,22 @@ _WINDOW: Final = 4096
 _LAYERS: Final = 3
 """Encodings on top of each other that are undone in looking for a secret."""
 _SHORTEST: Final = 4
-"""Below this length a secret is masked where it stands plain; its encodings would be found everywhere."""
+"""Below this length only the secret itself is looked for; its encodings would be found everywhere."""
 
 _EQUALS: Final = r"""(?:=|%(?:25)*3D|\\u003d|&\#(?:61|x3d);)"""
 _CREDENTIALS: Final = re.compile(
     rf"""
-    (?P<header> \b (?:proxy-)?authorization ["']? \s* [:=] \s* ["']? (?:\w+\s+)?
-      | \b (?:x-)?(?:api-key|functions-key|auth-token) ["']? \s* [:=] \s* ["']?
-      | \b ocp-apim-subscription-key ["']? \s* [:=] \s* ["']?
-      | \b (?:set-)?cookie ["']? \s* : \s* ["']?
+    (?P<name> \b (?:proxy-)?authorization ["']? \s* [:=] \s* ["']? (?:(?!digest\b)\w+\s+)?
+      | \b (?:(?:x-)?(?:api-key|functions-key|auth-token)|ocp-apim-subscription-key) ["']? \s* [:=] \s* ["']?
       | \b (?:bearer|basic) \s+ (?=\S*\d)
       | ["'] (?:api_?key|(?:\w+_)?token|secret|password|sig|signature) \\?["'] \s* : \s* \\?["']
-      | \b (?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:\w+_)?token
+      | (?: \b | (?<=3F) | (?<=26) )  # a query's "?" and "&", escaped
+        (?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:\w+_)?token
             |api[-_]?key|(?:subscription-)?key|code|password|secret) {_EQUALS} ["']?
       | :// (?=[^/\s@]*@)
-    ) [^\s"'<>,;&@]+
-    | (?P<jwt> \b eyJ [\w-]+ \. [\w-]+ (?:\.[\w-]*)? )
+    ) (?! digest\b ) [^\s"'<>,;&@]+
+    | (?P<start> \b (?: (?:set-)?cookie ["']? \s* : \s* | digest \s+ (?=\w+=) ) ["']? ) [^"'<>] [^<>]*
+    | \b eyJ [\w-]+ \. [\w-]+ (?:\.[\w-]*)?  # a JWT
     """,
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
@@ -46,7 +47,9 @@ _ESCAPES: Final = re.compile(r"\\(?:u00|x)([0-9a-f]{2})|\\([\"'\\/])", re.IGNORE
 
 def excerpt(answer: Answer, *, secrets: Sequence[str] = ()) -> str:
     """Return the status line and, after a colon, the beginning of the body; under 400 characters, one line."""
-    phrase = scrubbed(answer.reason, secrets=secrets, length=REASON_LENGTH)
+    phrase = answer.reason
+    if phrase != responses.get(answer.status):
+        phrase = scrubbed(phrase, secrets=secrets, length=REASON_LENGTH)
     line = f"HTTP {answer.status} {phrase}".rstrip()
     start = scrubbed(answer.body, secrets=secrets, length=BODY_LENGTH)
     return f"{line}: {start}" if start else line
@@ -62,21 +65,26 @@ def scrubbed(text: str | bytes, *, secrets: Sequence[str] = (), length: int) -> 
     line = _printable(window.decode(errors="replace") if isinstance(window, bytes) else window)
     for secret in known:
         line = _without(secret, line)
-    line = _CREDENTIALS.sub(lambda found: (found["header"] or "") + MASK, line)
+    line = _CREDENTIALS.sub(lambda found: (found["name"] or found["start"] or "") + MASK, line)
     if margin and len(text) > len(window):
         line = line[:-margin]
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
 def _printable(text: str) -> str:
-    # Unprintable characters go before the search: they could stand between a secret's letters.
-    return " ".join("".join(char for char in text if char.isprintable() or char.isspace()).split())
+    if not text.isprintable():
+        # They go before the search: they could stand between a secret's letters.
+        text = "".join(char for char in text if char.isprintable() or char.isspace())
+    return " ".join(text.split())
 
 
 def _without(secret: str, line: str) -> str:
     """Mask ``secret`` in ``line``: itself where plain, else the word, else the line that hides it."""
+    forms = _forms(secret)
+    if not _hides(forms, line):
+        return line
     line = re.sub(re.escape("".join(secret)), MASK, line, flags=re.IGNORECASE)
-    if len(secret) < _SHORTEST or not _hides(forms := _forms(secret), line):
+    if not _hides(forms, line):
         return line
     line = " ".join(MASK if _hides(forms, word) else word for word in line.split(" "))
     return MASK if _hides(forms, line) else line
@@ -104,11 +112,14 @@ def _char(escape: re.Match[str]) -> str:
 
 def _forms(secret: str) -> list[str]:
     """Return what to look for: the secret, its hex, and the inner part of its base64 at each alignment."""
-    plain = secret.encode()
-    forms = ["".join(secret).replace(" ", ""), plain.hex()]
+    plain = secret.encode(errors="replace")
+    forms = ["".join(secret).replace(" ", "")]
+    if len(secret) < _SHORTEST:
+        return [forms[0].casefold()]
+    forms.append(plain.hex())
     for shift in range(3):
         # Characters that hold bits of the neighbours differ from text to text; those between don't.
         first, last = -(-shift * 8 // 6), (shift + len(plain)) * 8 // 6
         core = base64.b64encode(bytes(shift) + plain).decode()[first:last]
-        forms += [core, core.translate(str.maketrans("+/", "-_"))]
+        forms += (core, core.replace("+", "-").replace("/", "_"))
     return [form.casefold() for form in forms]

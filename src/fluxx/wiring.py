@@ -1,51 +1,165 @@
-"""From settings to a running service; the only file that knows which adapters exist.
+"""From settings to the world outside; the only file, with ``running``, that knows which adapters exist.
 
-``connect`` opens what the settings name; ``service`` turns roles into parts for the supervisor.
+Which adapter is used follows from what is configured; there is no mode to choose.
 """
 
 import random
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Protocol
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
 
 import msgspec
+from sqlalchemy import Engine
 
+from fluxx.adapters.embedded.blobs import FolderBlobs
+from fluxx.adapters.embedded.secrets import FolderSecrets
+from fluxx.adapters.embedded.signing import UrlSigner, load_or_make_key
+from fluxx.adapters.http.client import HttpExtractorClient
+from fluxx.adapters.http.egress import EgressGuard
+from fluxx.adapters.sql import migrations
+from fluxx.adapters.sql.database import SqlDatabase
+from fluxx.adapters.sql.engine import make_engine
 from fluxx.clock import Clock
+from fluxx.errors import Misconfigured
+from fluxx.extraction.intervention import Intervention
+from fluxx.intake.uploading import Uploading
 from fluxx.ports.blobs import Blobs
 from fluxx.ports.bus import Bus
-from fluxx.ports.extractor import ExtractorClient
+from fluxx.ports.extractor import EgressRules, ExtractorClient
 from fluxx.ports.jobs import JobReader, JobStore
 from fluxx.ports.outbox import Outbox
 from fluxx.ports.registrations import FileStore, RegistrationStore, Registry
 from fluxx.ports.secrets import Secrets
+from fluxx.registration.registering import Registering
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts
 
-
-class Database(JobStore, JobReader, RegistrationStore, FileStore, Outbox, Protocol):
-    """Everything the database promises, from one adapter."""
+SQL_THREADS: Final = 8
+"""Threads, and so connections, that one process takes of the database."""
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):
-    """The outside world as the settings describe it: one adapter for each port."""
+    """The outside world as the settings describe it: what keeps each port's promise."""
 
     settings: Settings
     clock: Clock
     facts: Facts
     chance: random.Random
-    database: Database
+    database: SqlDatabase
+    jobs: JobStore
+    reader: JobReader
+    registrations: RegistrationStore
+    files: FileStore
+    outbox: Outbox
     registry: Registry
     bus: Bus
     blobs: Blobs
     secrets: Secrets
     extractors: ExtractorClient
+    egress: EgressRules
+    signer: UrlSigner
 
 
 @asynccontextmanager
 async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: random.Random) -> AsyncIterator[World]:
-    """Open the adapters that the settings name, in order; close them in reverse.
+    """Open the adapters that the settings name; close them in reverse.
 
-    Raises ``Misconfigured`` where a setting names something that can't be.
+    An embedded database is brought up to date; any other must be (``Misconfigured`` says what to run).
     """
-    raise NotImplementedError
-    yield
+    home = _home(settings)
+    signer = UrlSigner(load_or_make_key(home / "secrets" / "signing-key"), settings.public_url or "")
+    async with AsyncExitStack() as stack:
+        database = SqlDatabase(_ready_engine(settings), clock=clock, facts=facts, threads=SQL_THREADS)
+        stack.push_async_callback(database.close)
+        bus = database.bus(_subscriptions(settings))
+        blobs = FolderBlobs(home / "blobs", signer)
+        stack.push_async_callback(blobs.close)
+        secrets = FolderSecrets(home / "secrets")
+        stack.push_async_callback(secrets.close)
+        extractors = HttpExtractorClient(
+            allowed_networks=settings.egress_allowed_networks, max_connections=settings.max_concurrency
+        )
+        stack.push_async_callback(extractors.close)
+        yield World(
+            settings=settings,
+            clock=clock,
+            facts=facts,
+            chance=chance,
+            database=database,
+            jobs=database.jobs,
+            reader=database.reader,
+            registrations=database.registrations,
+            files=database.files,
+            outbox=database.outbox,
+            registry=database.registrations,
+            bus=bus,
+            blobs=blobs,
+            secrets=secrets,
+            extractors=extractors,
+            egress=EgressGuard(settings.egress_allowed_networks),
+            signer=signer,
+        )
+
+
+def open_database(settings: Settings) -> Engine:
+    """Return the engine of the configured database, whatever state its tables are in."""
+    if settings.database_url is not None:
+        return make_engine(settings.database_url.get_secret_value(), pool_size=SQL_THREADS)
+    return make_engine(f"sqlite:///{_home(settings) / 'fluxx.db'}", pool_size=SQL_THREADS + 1)
+
+
+def _ready_engine(settings: Settings) -> Engine:
+    engine = open_database(settings)
+    if settings.database_url is None:
+        migrations.migrate(engine)
+    else:
+        migrations.check(engine)
+    return engine
+
+
+def _home(settings: Settings) -> Path:
+    """Return the folder of what is embedded, made if need be."""
+    home = settings.fluxx_home.absolute()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Misconfigured(f"FLUXX_HOME: {home} can't be used: {error.strerror}") from None
+    return home
+
+
+def _subscriptions(settings: Settings) -> dict[str, list[str]]:
+    return {
+        settings.topic_accepted_file: [settings.accepted_file_subscription],
+        settings.topic_job_status: [settings.job_status_subscription],
+    }
+
+
+def registering(world: World) -> Registering:
+    """Return the chapter that writes registrations."""
+    return Registering(store=world.registrations, secrets=world.secrets, rules=world.egress, clock=world.clock)
+
+
+def uploading(world: World) -> Uploading:
+    """Return the chapter that takes files."""
+    return Uploading(
+        registry=world.registry,
+        files=world.files,
+        blobs=world.blobs,
+        bus=world.bus,
+        topic=world.settings.topic_accepted_file,
+        max_bytes=world.settings.max_upload_bytes,
+        clock=world.clock,
+        facts=world.facts,
+    )
+
+
+def intervention(world: World) -> Intervention:
+    """Return what an operator can do to a job."""
+    return Intervention(
+        store=world.jobs,
+        reader=world.reader,
+        limits=world.settings.limits,
+        clock=world.clock,
+        facts=world.facts,
+    )

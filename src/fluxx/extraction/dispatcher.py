@@ -6,6 +6,7 @@ drains. Nothing lives here alone: a worker that dies lets its jobs fall due agai
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from typing import Final
 from uuid import UUID
 
@@ -75,8 +76,11 @@ class Dispatcher:
         return min(self._capacity.jobs - len(self._running), left), full
 
     async def _slot(self) -> None:
+        """Wait for a slot to fall free; not for ever, because the loop may have been told to stop."""
         self._freed.clear()
-        await self._freed.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(IDLE_REST):
+                await self._freed.wait()
 
     def _start(self, due: Due) -> None:
         if not due.jobs:

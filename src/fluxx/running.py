@@ -1,0 +1,195 @@
+"""A running service: roles become parts, the supervisor starts and drains them.
+
+``fluxx up`` runs every role in one process; ``fluxx worker`` and ``fluxx serve`` run some of them.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+from fluxx.api.app import create_app
+from fluxx.api.context import ApiContext
+from fluxx.api.server import HttpServer
+from fluxx.extraction.asking import Asking
+from fluxx.extraction.catalogue import Catalogue
+from fluxx.extraction.collect import Collect
+from fluxx.extraction.dispatcher import Capacity, Dispatcher
+from fluxx.extraction.finish import Finish
+from fluxx.extraction.poll import Poll
+from fluxx.extraction.submit import Submit
+from fluxx.intake.accepting import Accepting
+from fluxx.loops.loop import Loop
+from fluxx.loops.supervisor import Part, Supervisor
+from fluxx.outbox.relay import Relay
+from fluxx.telemetry import SERVICE_DRAINING, SERVICE_READY, SERVICE_STOPPED
+from fluxx.wiring import World, intervention, registering, uploading
+
+Role: TypeAlias = Literal["worker", "registration", "files", "jobs"]
+ALL_ROLES: Final[frozenset[Role]] = frozenset({"worker", "registration", "files", "jobs"})
+
+DRAIN_PATIENCE: Final = 5.0
+"""Seconds that running steps get at the end, before their jobs are given back."""
+
+
+class Service:
+    """Runs ``roles`` until ``stop``. ``url`` is known once ``ready`` is set (None without an API role)."""
+
+    def __init__(self, world: World, *, roles: frozenset[Role], host: str, port: int) -> None:
+        self.ready = asyncio.Event()
+        self.url: str | None = None
+        self._world = world
+        self._roles = roles
+        self._host = host
+        self._port = port
+        self._supervisor: Supervisor | None = None
+        self._stopped_early = False
+
+    def stop(self) -> None:
+        """Ask for the end; safe from a signal handler and more than once."""
+        self._stopped_early = True
+        if self._supervisor is not None:
+            self._supervisor.stop()
+
+    async def run(self) -> None:
+        """Start, run until ``stop``, drain. Raises ``Misconfigured`` where it can't start."""
+        parts = await self._serving_parts()
+        if "worker" in self._roles:
+            parts.extend(worker_parts(self._world))
+        self._supervisor = Supervisor(parts, self._world.facts)
+        if self._stopped_early:
+            self._supervisor.stop()
+        self._world.facts.tell(SERVICE_READY, url=self.url or "no address (no API role)")
+        self.ready.set()
+        await self._supervisor.run()
+        self._world.facts.tell(SERVICE_STOPPED)
+
+    async def _serving_parts(self) -> list[Part]:
+        api_roles = self._roles - {"worker"}
+        if not api_roles:
+            return []
+        app = create_app(api_context(self._world), roles=api_roles)
+        server = HttpServer(app, host=self._host, port=self._port)
+        await server.listen()
+        self.url = server.url
+        if not self._world.settings.public_url:
+            self._world.signer.base_url = server.url
+        return [Part(name="http", run=server.run, stop=server.stop)]
+
+
+def api_context(world: World) -> ApiContext:
+    """Return what the HTTP APIs stand on."""
+    return ApiContext(
+        settings=world.settings,
+        clock=world.clock,
+        facts=world.facts,
+        registering=registering(world),
+        registry=world.registry,
+        registrations=world.registrations,
+        files=world.files,
+        uploading=uploading(world),
+        reader=world.reader,
+        intervention=intervention(world),
+        blobs=world.blobs,
+        signer=world.signer,
+        checks={
+            "database": world.database.check,
+            "bus": world.bus.check,
+            "blobs": world.blobs.check,
+            "secrets": world.secrets.check,
+        },
+    )
+
+
+def worker_parts(world: World) -> list[Part]:
+    """Return the loops of a worker, in the order of a file's life: intake last, so that it stops first."""
+    relay = Relay(
+        outbox=world.outbox,
+        publisher=world.bus,
+        topic=world.settings.topic_job_status,
+        clock=world.clock,
+        facts=world.facts,
+    )
+    relaying = Loop("relay", relay.step, world.facts)
+    dispatcher = _dispatcher(world, relaying)
+    claiming = Loop("dispatch", dispatcher.claim, world.facts)
+    renewing = Loop("renew", dispatcher.renew, world.facts)
+    accepting = Loop("accept", _accepting(world, (claiming, relaying)).step, world.facts)
+
+    async def dispatch() -> None:
+        await claiming.run()
+        world.facts.tell(SERVICE_DRAINING)
+        await dispatcher.drain(patience=DRAIN_PATIENCE)
+
+    return [
+        _part(relaying),
+        _part(renewing),
+        Part(name="dispatch", run=dispatch, stop=claiming.stop, drain=2 * DRAIN_PATIENCE),
+        _part(accepting),
+    ]
+
+
+def _part(loop: Loop) -> Part:
+    return Part(name=loop.name, run=loop.run, stop=loop.stop)
+
+
+def _accepting(world: World, news_for: Iterable[Loop]) -> Accepting:
+    def announce() -> None:
+        for loop in news_for:
+            loop.wake()
+
+    return Accepting(
+        subscription=world.bus.subscription(
+            world.settings.topic_accepted_file, world.settings.accepted_file_subscription
+        ),
+        registry=world.registry,
+        store=world.jobs,
+        blobs=world.blobs,
+        limits=world.settings.limits,
+        clock=world.clock,
+        facts=world.facts,
+        announce=announce,
+    )
+
+
+def _dispatcher(world: World, relaying: Loop) -> Dispatcher:
+    settings = world.settings
+    asking = Asking(client=world.extractors, secrets=world.secrets)
+    catalogue = Catalogue(registrations=world.registrations, files=world.files, clock=world.clock)
+    collect = Collect(
+        client=world.extractors,
+        secrets=world.secrets,
+        blobs=world.blobs,
+        clock=world.clock,
+        timeout=settings.poll_timeout_seconds,
+        max_bytes=settings.max_result_bytes,
+    )
+    submit = Submit(
+        asking=asking,
+        catalogue=catalogue,
+        collect=collect,
+        blobs=world.blobs,
+        clock=world.clock,
+        timeout=settings.submit_timeout_seconds,
+        url_ttl=settings.signed_url_ttl_seconds,
+        max_bytes=settings.max_inline_result_bytes,
+    )
+    poll = Poll(
+        asking=asking,
+        catalogue=catalogue,
+        collect=collect,
+        clock=world.clock,
+        timeout=settings.poll_timeout_seconds,
+        max_bytes=settings.max_inline_result_bytes,
+    )
+    finish = Finish(
+        submit=submit,
+        poll=poll,
+        store=world.jobs,
+        limits=settings.limits,
+        clock=world.clock,
+        facts=world.facts,
+        chance=world.chance,
+        announce=relaying.wake,
+    )
+    capacity = Capacity(jobs=settings.max_concurrency, share=settings.extractor_share, lease=settings.lease_seconds)
+    return Dispatcher(store=world.jobs, finish=finish, capacity=capacity, clock=world.clock, facts=world.facts)

@@ -62,3 +62,14 @@ class ExtractorClient(Protocol):
     async def close(self) -> None:
         """Give back connections."""
         ...
+
+
+class EgressRules(Protocol):
+    """Which URLs may be called, for whoever stores one to be called later."""
+
+    def check_url(self, url: str) -> None:
+        """Raise ``EgressRefused``, in one line that says why, where ``url`` can never be called.
+
+        A name is taken as it stands: what it resolves to is judged at each call.
+        """
+        ...

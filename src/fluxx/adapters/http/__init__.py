@@ -1,0 +1,1 @@
+"""HTTP out: the extractor client behind its egress guard."""

@@ -1,0 +1,139 @@
+"""Where a call goes: a URL taken apart once, strictly, so that what is checked is what is called.
+
+The egress guard, the redirects and the client all work on a ``Target``; nobody parses a URL a
+second time (two parsers that disagree are how guards are passed by). Shown as text it never holds
+credentials or a query string, which may carry a signature.
+"""
+
+import re
+import string
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import Final
+from urllib.parse import quote, urljoin, urlsplit
+
+import msgspec
+from yarl import URL
+
+from fluxx.errors import EgressRefused
+
+PORTS: Final = {"http": 80, "https": 443}
+LONGEST_URL: Final = 8192
+"""Characters. Signed URLs of the large clouds stay below 4 KiB."""
+SHOWN_PATH: Final = 200
+"""Characters of a path that are shown in messages."""
+
+_FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f\\]")
+_AUTHORITY: Final = re.compile(r"(?:\[(?P<ipv6>[^\]]*)\]|(?P<name>[^:\[\]]*))(?::(?P<port>[0-9]{0,5}))?")
+_NAME: Final = re.compile(r"(?=.{1,254}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.(?!$)|(?=\.?$)))+\.?")
+_NUMERIC: Final = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?")
+
+
+class Target(msgspec.Struct, frozen=True):
+    """An absolute http or https URL without credentials and fragment.
+
+    ``host`` is ASCII and lower-case, a name or a literal address without brackets; ``path`` starts
+    with a slash and ``query``, if there is one, with a question mark: both exactly as written, so
+    that signatures stay valid.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    query: str
+
+    @classmethod
+    def parse(cls, url: str) -> "Target":
+        """Take ``url`` apart; raise ``EgressRefused`` saying what is wrong with it."""
+        if len(url) > LONGEST_URL or _FORBIDDEN.search(url):
+            raise EgressRefused("The URL is too long, or holds spaces, backslashes or control characters.")
+        try:
+            parts = urlsplit(url)
+            path, query = _ascii(parts.path), _ascii(parts.query)
+        except ValueError:
+            raise EgressRefused("The URL can't be understood.") from None
+        if parts.scheme not in PORTS or not parts.netloc:
+            raise EgressRefused("The URL must be absolute and start with http:// or https://.")
+        host, port = _authority(parts.netloc)
+        return cls(parts.scheme, host, port or PORTS[parts.scheme], path or "/", f"?{query}" if query else "")
+
+    def redirected(self, location: str) -> "Target":
+        """Return where ``location`` (a Location header, perhaps relative) leads from here."""
+        if _FORBIDDEN.search(location):
+            raise EgressRefused(f"{self} redirected to a URL that can't be understood.")
+        try:
+            return Target.parse(urljoin(f"{self.origin}{self.path}{self.query}", location))
+        except ValueError:
+            raise EgressRefused(f"{self} redirected to a URL that can't be understood.") from None
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port: what credentials belong to."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + ("" if self.port == PORTS[self.scheme] else f":{self.port}")
+
+    @property
+    def literal(self) -> IPv4Address | IPv6Address | None:
+        """The address that stands in the URL itself, if one does."""
+        return IPv6Address(self.host) if ":" in self.host else _ipv4(self.host)
+
+    @property
+    def url(self) -> URL:
+        """The form that the HTTP library takes, not quoted anew."""
+        return URL(f"{self.origin}{self.path}{self.query}", encoded=True)
+
+    def __str__(self) -> str:
+        """Return origin and path, fit for messages."""
+        cut = "…" if len(self.path) > SHOWN_PATH else ""
+        return f"{self.origin}{self.path[:SHOWN_PATH]}{cut}"
+
+    __repr__ = __str__
+
+
+def _authority(netloc: str) -> tuple[str, int | None]:
+    if "@" in netloc:
+        raise EgressRefused("The URL must not hold a user name or password.")
+    match = _AUTHORITY.fullmatch(netloc)
+    port = match and match["port"]
+    if match is None or (port and not 0 < int(port) < 2**16):
+        raise EgressRefused("The URL's host or port can't be understood.")
+    host = _name(match["name"]) if match["ipv6"] is None else _ipv6(match["ipv6"])
+    return host, int(port) if port else None
+
+
+def _ipv6(text: str) -> str:
+    try:
+        address = IPv6Address(text)
+    except AddressValueError:
+        raise EgressRefused("The URL's host is not a valid IPv6 address.") from None
+    if address.scope_id is not None:
+        raise EgressRefused("The URL's host must not name a network interface.")
+    return address.compressed
+
+
+def _name(text: str) -> str:
+    """Return a host name in ASCII; an address must be four decimal numbers.
+
+    Resolvers read ``0x7f.1``, ``017700000001`` and ``2130706433`` as addresses too; nobody who
+    means well writes them.
+    """
+    try:
+        name = text.lower() if text.isascii() else (URL.build(scheme="http", host=text).raw_host or "")
+    except ValueError:
+        name = ""
+    if not _NAME.fullmatch(name):
+        raise EgressRefused("The URL's host is not a valid name.")
+    if _NUMERIC.fullmatch(name) and _ipv4(name) is None:
+        raise EgressRefused("The URL's host must be a name or a plainly written address.")
+    return name
+
+
+def _ipv4(text: str) -> IPv4Address | None:
+    try:
+        return IPv4Address(text)
+    except AddressValueError:
+        return None
+
+
+def _ascii(text: str) -> str:
+    return text if text.isascii() else quote(text, safe=string.printable)

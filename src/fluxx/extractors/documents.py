@@ -21,6 +21,14 @@ VAGUE: Final = frozenset({"", "text/plain", "application/octet-stream", "binary/
 PDF_HEAD_BYTES: Final = 1024
 """A PDF says so within its first 1024 bytes (ISO 32000, as readers implement it)."""
 
+OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+WORDS: Final = {
+    PDF: "a PDF",
+    OFFICE + "spreadsheetml.sheet": "an Excel workbook",
+    OFFICE + "wordprocessingml.document": "a Word document",
+    OFFICE + "presentationml.presentation": "a PowerPoint presentation",
+}
+
 SPARSE_CHARACTERS: Final = 100
 """A page with images and less text than this is taken for a scan."""
 
@@ -46,9 +54,9 @@ def media_type(path: Path, *, declared: str, name: str) -> str:
     if found not in VAGUE:
         return found
     if told not in VAGUE and not _is_text(told):
-        raise CannotExtract("broken_file", f"The file was declared as {told}, but its content is something else.")
+        raise CannotExtract("broken_file", f"The file claims to be {_in_words(told)}, but its content is not.")
     if found == "text/plain":
-        return told if told not in VAGUE else found
+        return told if told not in VAGUE and _is_known(told) else found
     raise CannotExtract("unsupported_type", "The type of the file can't be told from its content.")
 
 
@@ -59,7 +67,7 @@ def locked() -> CannotExtract:
 
 def broken(told: str) -> CannotExtract:
     """Return the error for a document whose structure can't be followed."""
-    return CannotExtract("broken_file", f"The file is damaged or incomplete: it can't be opened as {told}.")
+    return CannotExtract("broken_file", f"The file is damaged or incomplete: it can't be opened as {_in_words(told)}.")
 
 
 def refuse_image(told: str) -> None:
@@ -101,6 +109,18 @@ def _found(content: bytes) -> str:
 def _told(declared: str, name: str) -> str:
     given = declared.partition(";")[0].strip().lower()
     return given if given not in VAGUE else mimetypes.guess_type(name)[0] or given
+
+
+def _is_known(told: str) -> bool:
+    try:
+        kreuzberg.validate_mime_type(told)
+    except (RuntimeError, kreuzberg.KreuzbergError):
+        return False
+    return True
+
+
+def _in_words(told: str) -> str:
+    return WORDS.get(told, f"a file of type {told}")
 
 
 def _is_text(told: str) -> bool:

@@ -1,13 +1,18 @@
 """The tables as the code sees them; the migrations make them, and a test compares the two.
 
-Columns keep the stories' names. On SQLite the schemas are translated away.
+Columns keep the stories' names. On SQLite the schemas are translated away. ``Unicode`` is what SQL
+Server calls NVARCHAR: for words of people, and for what is compared (the driver sends NVARCHAR, and
+an index on a VARCHAR column would be read from end to end). Defaults are the migrations' own: the
+code always says what it writes.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    CheckConstraint,
     Column,
     ForeignKey,
     Index,
@@ -16,22 +21,36 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
-    Text,
+    Unicode,
+    UnicodeText,
     UniqueConstraint,
     text,
 )
 
 from fluxx.adapters.sql.types import Id, Moment
+from fluxx.model.job import FINAL, Status
 
 SCHEMAS: Final = ("registration", "file", "extractor", "bus")
 BigId: Final = BigInteger().with_variant(Integer, "sqlite")
 metadata: Final = MetaData()
 
+
+def _status_in(statuses: Iterable[Status]) -> str:
+    return f'"Status" IN ({", ".join(f"{status.value!r}" for status in Status if status in statuses)})'
+
+
+LIVE: Final = frozenset(Status) - FINAL
+ANY_STATUS: Final = _status_in(Status)
+DUE_WHILE_LIVE: Final = f"""({_status_in(LIVE)} AND "DueAt" IS NOT NULL) OR ({_status_in(FINAL)} AND "DueAt" IS NULL)"""
+COMPLETED_ONCE_FINAL: Final = (
+    f"""({_status_in(LIVE)} AND "CompletedAt" IS NULL) OR ({_status_in(FINAL)} AND "CompletedAt" IS NOT NULL)"""
+)
+
 client_application: Final = Table(
     "ClientApplication",
     metadata,
     Column("ClientApplicationID", Id, primary_key=True),
-    Column("Name", String(200), nullable=False),
+    Column("Name", Unicode(200), nullable=False),
     Column("IsActive", Boolean, nullable=False),
     Column("CreatedAt", Moment, nullable=False),
     Column("UpdatedAt", Moment, nullable=False),
@@ -51,7 +70,7 @@ client_application_extractor: Final = Table(
         ),
         nullable=False,
     ),
-    Column("Name", String(200), nullable=False),
+    Column("Name", Unicode(200), nullable=False),
     Column("ExtractionUrl", String(500), nullable=False),
     Column("PollingUrl", String(500)),
     Column("IsActive", Boolean, nullable=False),
@@ -74,13 +93,15 @@ file: Final = Table(
         ),
         nullable=False,
     ),
-    Column("FileName", String(400), nullable=False),
-    Column("ContentType", String(200), nullable=False),
+    Column("FileName", Unicode(400), nullable=False),
+    Column("ContentType", Unicode(200), nullable=False),
     Column("Size", BigInteger),
     Column("Sha256", String(64)),
-    Column("BlobPath", String(500), nullable=False),
+    Column("BlobPath", Unicode(500), nullable=False),
     Column("IsRemote", Boolean, nullable=False),
     Column("CreatedAt", Moment, nullable=False),
+    # Retention: the oldest first.
+    Index("IX_File_CreatedAt", "CreatedAt"),
     schema="file",
 )
 
@@ -98,9 +119,9 @@ job: Final = Table(
         ),
         nullable=False,
     ),
-    Column("Status", String(20), nullable=False),
-    Column("StatusMessage", Text),
-    Column("ExtractorResponse", String(500)),
+    Column("Status", Unicode(20), nullable=False),
+    Column("StatusMessage", UnicodeText),
+    Column("ExtractorResponse", Unicode(500)),
     Column("PollAttemptCount", Integer, nullable=False),
     Column("LastPollAttemptAt", Moment),
     Column("IsActive", Boolean, nullable=False),
@@ -112,10 +133,13 @@ job: Final = Table(
     Column("ClaimToken", Id),
     Column("DeadlineAt", Moment, nullable=False),
     Column("ErrorCount", Integer, nullable=False),
-    Column("IdempotencyKey", String(100), nullable=False),
+    Column("IdempotencyKey", Unicode(100), nullable=False),
     Column("ResultSize", BigInteger),
     Column("ResultSha256", String(64)),
     Column("TraceContext", String(100)),
+    CheckConstraint(ANY_STATUS, name="CK_Job_Status"),
+    CheckConstraint(DUE_WHILE_LIVE, name="CK_Job_DueAt"),
+    CheckConstraint(COMPLETED_ONCE_FINAL, name="CK_Job_CompletedAt"),
     Index(
         "UQ_Job_FileId_ClientApplicationExtractorID_IdempotencyKey",
         "FileId",
@@ -152,10 +176,11 @@ job_status: Final = Table(
     metadata,
     Column("JobStatusID", BigId, primary_key=True, autoincrement=True),
     Column("JobID", Id, ForeignKey("extractor.Job.JobID", name="FK_JobStatus_JobID_Job_JobID"), nullable=False),
-    Column("Status", String(20), nullable=False),
-    Column("Message", Text),
+    Column("Status", Unicode(20), nullable=False),
+    Column("Message", UnicodeText),
     Column("AttemptNumber", Integer, nullable=False),
     Column("Timestamp", Moment, nullable=False),
+    CheckConstraint(ANY_STATUS, name="CK_JobStatus_Status"),
     Index("IX_JobStatus_JobID", "JobID", "JobStatusID"),
     schema="extractor",
 )
@@ -166,11 +191,13 @@ outbox: Final = Table(
     Column("OutboxID", BigId, primary_key=True, autoincrement=True),
     Column("EventId", Id, nullable=False),
     Column("JobID", Id, nullable=False),
-    Column("Body", Text, nullable=False),
+    Column("Body", UnicodeText, nullable=False),
     Column("TraceContext", String(100)),
     Column("CreatedAt", Moment, nullable=False),
     Column("PublishedAt", Moment),
     UniqueConstraint("EventId", name="UQ_Outbox_EventId"),
+    # The events of a job: shown to operators, forgotten with it.
+    Index("IX_Outbox_JobID", "JobID"),
     Index(
         "IX_Outbox_Unpublished",
         "OutboxID",
@@ -184,7 +211,7 @@ outbox: Final = Table(
 lease: Final = Table(
     "Lease",
     metadata,
-    Column("Name", String(100), primary_key=True),
+    Column("Name", Unicode(100), primary_key=True),
     Column("Owner", Id, nullable=False),
     Column("ExpiresAt", Moment, nullable=False),
     schema="extractor",
@@ -194,21 +221,22 @@ bus_message: Final = Table(
     "BusMessage",
     metadata,
     Column("BusMessageID", BigId, primary_key=True, autoincrement=True),
-    Column("Topic", String(100), nullable=False),
-    Column("Subscription", String(100), nullable=False),
-    Column("MessageId", String(100), nullable=False),
-    Column("OrderKey", String(100)),
-    Column("ContentType", String(100), nullable=False),
+    Column("Topic", Unicode(100), nullable=False),
+    Column("Subscription", Unicode(100), nullable=False),
+    Column("MessageId", Unicode(100), nullable=False),
+    Column("OrderKey", Unicode(100)),
+    Column("ContentType", Unicode(100), nullable=False),
     Column("Body", LargeBinary, nullable=False),
     Column("TraceContext", String(100)),
     Column("EnqueuedAt", Moment, nullable=False),
     Column("VisibleAt", Moment, nullable=False),
     Column("LockToken", Id),
     Column("DeliveryCount", Integer, nullable=False),
-    Column("DeadLetterReason", String(100)),
-    Column("DeadLetterDescription", Text),
+    Column("DeadLetterReason", Unicode(100)),
+    Column("DeadLetterDescription", UnicodeText),
     UniqueConstraint("Topic", "Subscription", "MessageId", name="UQ_BusMessage_Topic_Subscription_MessageId"),
     # Browsing (and receiving, which looks at the oldest first) walks one subscription in order.
     Index("IX_BusMessage_Topic_Subscription", "Topic", "Subscription", "BusMessageID"),
     schema="bus",
+    sqlite_autoincrement=True,  # or the number of a deleted message would come again, and who browses miss one
 )

@@ -5,6 +5,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Final, Literal, TypeAlias
 
 from fluxx.api.app import create_app
@@ -22,10 +23,13 @@ from fluxx.loops.loop import Loop
 from fluxx.loops.supervisor import Part, Supervisor
 from fluxx.outbox.relay import Relay
 from fluxx.telemetry import SERVICE_DRAINING, SERVICE_READY, SERVICE_STOPPED
-from fluxx.wiring import World, intervention, registering, uploading
+from fluxx.upkeep.purge import REST
+from fluxx.wiring import World, intervention, purge, registering, uploading
 
 Role: TypeAlias = Literal["worker", "registration", "files", "jobs"]
-ALL_ROLES: Final[frozenset[Role]] = frozenset({"worker", "registration", "files", "jobs"})
+ApiRole: TypeAlias = Literal["registration", "files", "jobs"]
+API_ROLES: Final[tuple[ApiRole, ...]] = ("registration", "files", "jobs")
+ALL_ROLES: Final[frozenset[Role]] = frozenset({"worker", *API_ROLES})
 
 DRAIN_PATIENCE: Final = 5.0
 """Seconds that running steps get at the end, before their jobs are given back."""
@@ -64,7 +68,7 @@ class Service:
         self._world.facts.tell(SERVICE_STOPPED)
 
     async def _serving_parts(self) -> list[Part]:
-        api_roles = self._roles - {"worker"}
+        api_roles: frozenset[ApiRole] = frozenset(role for role in API_ROLES if role in self._roles)
         if not api_roles:
             return []
         app = create_app(api_context(self._world), roles=api_roles)
@@ -79,11 +83,9 @@ class Service:
 def api_context(world: World) -> ApiContext:
     """Return what the HTTP APIs stand on."""
     return ApiContext(
-        settings=world.settings,
         clock=world.clock,
         facts=world.facts,
         registering=registering(world),
-        registry=world.registry,
         registrations=world.registrations,
         files=world.files,
         uploading=uploading(world),
@@ -121,11 +123,25 @@ def worker_parts(world: World) -> list[Part]:
         await dispatcher.drain(patience=DRAIN_PATIENCE)
 
     return [
+        *_upkeep(world),
         _part(relaying),
         _part(renewing),
         Part(name="dispatch", run=dispatch, stop=claiming.stop, drain=2 * DRAIN_PATIENCE),
         _part(accepting),
     ]
+
+
+def _upkeep(world: World) -> list[Part]:
+    days = world.settings.retention_days
+    if days is None:
+        return []
+    forgetting = purge(world)
+
+    async def step() -> float:
+        await forgetting.older_than(timedelta(days=days))
+        return REST
+
+    return [_part(Loop("retention", step, world.facts))]
 
 
 def _part(loop: Loop) -> Part:

@@ -82,6 +82,9 @@ class Settings(BaseSettings):
         None, ge=1, description="Share of MAX_CONCURRENCY that one extractor may take; unset: half."
     )
     lease_seconds: float = Field(60.0, ge=1, description="How long a claimed job stays with a silent worker.")
+    retention_days: float | None = Field(
+        None, gt=0, description="Age in days at which ended jobs, their files and events are forgotten; unset: never."
+    )
     egress_allowed_networks: Annotated[tuple[Network, ...], NoDecode] = Field(
         (), description="Private networks that extractors may be called in, comma-separated, e.g. 10.1.0.0/16."
     )

@@ -60,6 +60,7 @@ EXTRACTION_FINISHED = Fact(
 EXTRACTION_FAILED = Fact(
     "extraction_failed", logging.WARNING, "Extraction {job_id} ({kind}) failed: {reason}", ("kind",)
 )
+PURGED = Fact("purged", logging.INFO, "Forgot {jobs} jobs, {files} files and {messages} messages")
 
 # The service
 PART_STARTED = Fact("part_started", logging.DEBUG, "Started {part}")
@@ -69,6 +70,7 @@ SERVICE_READY = Fact("service_ready", logging.INFO, "Ready at {url}")
 SERVICE_DRAINING = Fact("service_draining", logging.INFO, "Draining")
 SERVICE_STOPPED = Fact("service_stopped", logging.INFO, "Stopped")
 REQUEST_FAILED = Fact("request_failed", logging.ERROR, "{method} {path} failed unexpectedly: {error}")
+REQUEST_UNAVAILABLE = Fact("request_unavailable", logging.WARNING, "{method} {path} answered with 503: {error}")
 
 SUBMIT_SECONDS = Measure("submit_seconds", "How long a submission took", ("outcome",))
 POLL_SECONDS = Measure("poll_seconds", "How long a poll took, result included", ("outcome",))

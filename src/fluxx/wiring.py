@@ -17,6 +17,7 @@ from fluxx.adapters.embedded.secrets import FolderSecrets
 from fluxx.adapters.embedded.signing import UrlSigner, load_or_make_key
 from fluxx.adapters.http.client import HttpExtractorClient
 from fluxx.adapters.http.egress import EgressGuard
+from fluxx.adapters.http.registry import HttpRegistry
 from fluxx.adapters.sql import migrations
 from fluxx.adapters.sql.database import SqlDatabase
 from fluxx.adapters.sql.engine import make_engine
@@ -30,10 +31,12 @@ from fluxx.ports.extractor import EgressRules, ExtractorClient
 from fluxx.ports.jobs import JobReader, JobStore
 from fluxx.ports.outbox import Outbox
 from fluxx.ports.registrations import FileStore, RegistrationStore, Registry
+from fluxx.ports.retention import Retention
 from fluxx.ports.secrets import Secrets
 from fluxx.registration.registering import Registering
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts
+from fluxx.upkeep.purge import Purge
 
 SQL_THREADS: Final = 8
 """Threads, and so connections, that one process takes of the database."""
@@ -59,6 +62,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     extractors: ExtractorClient
     egress: EgressRules
     signer: UrlSigner
+    retention: Retention
 
 
 @asynccontextmanager
@@ -92,14 +96,23 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
             registrations=database.registrations,
             files=database.files,
             outbox=database.outbox,
-            registry=database.registrations,
+            registry=_registry(settings, database, stack),
             bus=bus,
             blobs=blobs,
             secrets=secrets,
             extractors=extractors,
             egress=EgressGuard(settings.egress_allowed_networks),
             signer=signer,
+            retention=database.retention,
         )
+
+
+def _registry(settings: Settings, database: SqlDatabase, stack: AsyncExitStack) -> Registry:
+    if settings.registration_url is None:
+        return database.registrations
+    registry = HttpRegistry(settings.registration_url)
+    stack.push_async_callback(registry.close)
+    return registry
 
 
 def open_database(settings: Settings) -> Engine:
@@ -149,6 +162,17 @@ def uploading(world: World) -> Uploading:
         bus=world.bus,
         topic=world.settings.topic_accepted_file,
         max_bytes=world.settings.max_upload_bytes,
+        clock=world.clock,
+        facts=world.facts,
+    )
+
+
+def purge(world: World) -> Purge:
+    """Return what forgets old history."""
+    return Purge(
+        retention=world.retention,
+        blobs=world.blobs,
+        log=world.settings.topic_job_status,
         clock=world.clock,
         facts=world.facts,
     )

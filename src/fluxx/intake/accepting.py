@@ -17,7 +17,7 @@ from fluxx.messages import accepted_file
 from fluxx.messages.accepted_file import AcceptedFile
 from fluxx.model import transitions
 from fluxx.model.deadlines import Limits, deadline_of
-from fluxx.model.job import Extractor, File, Job, Status
+from fluxx.model.job import ActiveExtractor, File, Job, Status
 from fluxx.ports.blobs import Blobs
 from fluxx.ports.bus import Delivery, Subscription
 from fluxx.ports.jobs import Acceptance, Accepted, JobStore
@@ -94,7 +94,7 @@ class Accepting:
             raise Poison("UnknownFile", f"{error} Send FileUrl with files that are kept elsewhere.") from error
 
     def _jobs(
-        self, message: AcceptedFile, extractors: Sequence[Extractor], trace: str | None
+        self, message: AcceptedFile, extractors: Sequence[ActiveExtractor], trace: str | None
     ) -> tuple[transitions.Transition, ...]:
         now = self._clock.now()
         return tuple(

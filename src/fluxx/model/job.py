@@ -38,14 +38,19 @@ class ClientApplication(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
-class Extractor(msgspec.Struct, frozen=True, kw_only=True):
-    """An extraction service registered for one client application (``ClientApplicationExtractor``)."""
+class ActiveExtractor(msgspec.Struct, frozen=True, kw_only=True):
+    """What the Registration API tells about an active extractor (stories 2 and 3)."""
 
     client_application_extractor_id: UUID
-    client_application_id: UUID
-    name: str
     extraction_url: str
     polling_url: str | None
+
+
+class Extractor(ActiveExtractor, frozen=True, kw_only=True):
+    """An extraction service registered for one client application (``ClientApplicationExtractor``)."""
+
+    client_application_id: UUID
+    name: str
     is_active: bool
     created_at: datetime
 

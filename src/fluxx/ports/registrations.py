@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from fluxx.model.job import ClientApplication, Extractor, File
+from fluxx.model.job import ActiveExtractor, ClientApplication, Extractor, File
 
 
 class Registry(Protocol):
     """Who extracts what: the database in the same process, or the Registration API over HTTP."""
 
-    async def active_extractors(self, client_application_id: UUID) -> Sequence[Extractor]:
+    async def active_extractors(self, client_application_id: UUID) -> Sequence[ActiveExtractor]:
         """Return the active extractors of a client application, oldest first (story 2).
 
         Raises ``NotFound`` where there is no such active client application, ``Unavailable`` where

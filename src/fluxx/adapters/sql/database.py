@@ -11,6 +11,7 @@ from fluxx.adapters.sql.jobs import SqlJobs
 from fluxx.adapters.sql.outbox import SqlOutbox
 from fluxx.adapters.sql.reading import SqlReader
 from fluxx.adapters.sql.registrations import SqlFiles, SqlRegistrations
+from fluxx.adapters.sql.retention import SqlRetention
 from fluxx.clock import Clock
 from fluxx.telemetry import Facts
 
@@ -26,6 +27,7 @@ class SqlDatabase:
         self.registrations = SqlRegistrations(self._connections, clock=clock)
         self.files = SqlFiles(self._connections)
         self.outbox = SqlOutbox(self._connections, clock=clock)
+        self.retention = SqlRetention(self._connections)
 
     def bus(self, subscriptions: Mapping[str, Sequence[str]]) -> DatabaseBus:
         """Return the topics kept in this database; ``subscriptions`` names those of each topic."""

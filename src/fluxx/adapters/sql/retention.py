@@ -1,0 +1,80 @@
+"""Forgetting: small ordered batches along the indexes, so that workers hardly notice."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, Exists, delete, exists, or_, select
+
+from fluxx.adapters.sql.connections import Connections
+from fluxx.adapters.sql.tables import bus_message, file, job, job_status, outbox
+from fluxx.ports.retention import Outdated
+
+
+class SqlRetention:
+    """Keeps the promises of ``ports.retention.Retention``."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def outdated_jobs(self, before: datetime, *, limit: int) -> Outdated:
+        """See ``Retention.outdated_jobs``."""
+        # IX_Outbox_JobID
+        waiting = exists().where(outbox.c.JobID == job.c.JobID, outbox.c.PublishedAt.is_(None))
+        statement = (
+            select(job.c.JobID, job.c.ExtractorResponse)
+            .where(job.c.CreatedAt < before, job.c.CompletedAt < before, job.c.DueAt.is_(None), ~waiting)
+            .order_by(job.c.CreatedAt, job.c.JobID)  # IX_Job_CreatedAt
+            .limit(limit)
+        )
+        rows = await self._connections.read(lambda connection: connection.execute(statement).all())
+        return Outdated([row.JobID for row in rows], [row.ExtractorResponse for row in rows if row.ExtractorResponse])
+
+    async def forget_jobs(self, job_ids: Sequence[UUID]) -> None:
+        """See ``Retention.forget_jobs``."""
+
+        def work(connection: Connection) -> None:
+            dead = select(job.c.JobID).where(job.c.JobID.in_(job_ids), job.c.DueAt.is_(None)).order_by(job.c.JobID)
+            ended = list(connection.scalars(dead))
+            connection.execute(delete(job_status).where(job_status.c.JobID.in_(ended)))
+            connection.execute(delete(outbox).where(outbox.c.JobID.in_(ended), outbox.c.PublishedAt.is_not(None)))
+            connection.execute(delete(job).where(job.c.JobID.in_(ended)))
+
+        await self._connections.write(work)
+
+    async def outdated_files(self, before: datetime, *, limit: int) -> dict[UUID, str]:
+        """See ``Retention.outdated_files``."""
+        statement = (
+            select(file.c.FileID, file.c.BlobPath)
+            .where(file.c.CreatedAt < before, ~_has_job())
+            .order_by(file.c.CreatedAt)  # IX_File_CreatedAt
+            .limit(limit)
+        )
+        rows = await self._connections.read(lambda connection: connection.execute(statement).all())
+        return {row.FileID: row.BlobPath for row in rows}
+
+    async def forget_files(self, file_ids: Sequence[UUID]) -> None:
+        """See ``Retention.forget_files``."""
+        statement = delete(file).where(file.c.FileID.in_(file_ids), ~_has_job())
+        await self._connections.write(lambda connection: connection.execute(statement))
+
+    async def forget_messages(self, before: datetime, *, log: str, limit: int) -> int:
+        """See ``Retention.forget_messages``."""
+        settled = or_(bus_message.c.DeadLetterReason.is_not(None), bus_message.c.Topic == log)
+        old = (
+            select(bus_message.c.BusMessageID)
+            .where(bus_message.c.EnqueuedAt < before, settled)
+            .order_by(bus_message.c.BusMessageID)  # the primary key: old messages come first
+            .limit(limit)
+        )
+
+        def work(connection: Connection) -> int:
+            oldest = list(connection.scalars(old))
+            connection.execute(delete(bus_message).where(bus_message.c.BusMessageID.in_(oldest)))
+            return len(oldest)
+
+        return await self._connections.write(work)
+
+
+def _has_job() -> Exists:
+    return exists().where(job.c.FileId == file.c.FileID)  # UQ_Job_FileId_…

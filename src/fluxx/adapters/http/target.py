@@ -21,10 +21,12 @@ LONGEST_URL: Final = 8192
 """Characters. Signed URLs of the large clouds stay below 4 KiB."""
 SHOWN_PATH: Final = 200
 """Characters of a path that are shown in messages."""
+LONGEST_NAME: Final = 254
+"""Characters of a host name with its final dot (RFC 1035, section 2.3.4)."""
 
 _FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f\\]")
 _AUTHORITY: Final = re.compile(r"(?:\[(?P<ipv6>[^\]]*)\]|(?P<name>[^:\[\]]*))(?::(?P<port>[0-9]{0,5}))?")
-_NAME: Final = re.compile(r"(?=.{1,254}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.(?!$)|(?=\.?$)))+\.?")
+_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC: Final = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?")
 
 
@@ -121,7 +123,7 @@ def _name(text: str) -> str:
         name = text.lower() if text.isascii() else (URL.build(scheme="http", host=text).raw_host or "")
     except ValueError:
         name = ""
-    if not _NAME.fullmatch(name):
+    if len(name) > LONGEST_NAME or not all(map(_LABEL.fullmatch, name.removesuffix(".").split("."))):
         raise EgressRefused("The URL's host is not a valid name.")
     if _NUMERIC.fullmatch(name) and _ipv4(name) is None:
         raise EgressRefused("The URL's host must be a name or a plainly written address.")

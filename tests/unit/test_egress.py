@@ -1,0 +1,287 @@
+"""Which URLs and addresses the egress guard lets through: a table, and properties that no input may break."""
+
+import socket
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp.helpers import is_ip_address
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fluxx.adapters.http.egress import EgressGuard
+from fluxx.adapters.http.target import Target
+from fluxx.errors import EgressRefused
+
+PUBLIC_ONLY = EgressGuard(())
+PRIVATE_TOO = EgressGuard((ip_network("10.1.0.0/16"), ip_network("127.0.0.0/8"), ip_network("fd00:1::/32")))
+
+REFUSED = [
+    # not http
+    "ftp://example.com/",
+    "file:///etc/passwd",
+    "gopher://example.com/",
+    "javascript:alert(1)",
+    "example.com/extract",
+    "//example.com/extract",
+    "/extract",
+    "",
+    # no host, or none that can be
+    "http://",
+    "http:///path",
+    "http:example.com",
+    "http://:80/",
+    "http://./",
+    "http://../",
+    "http://a..b/",
+    "http://example.com../",
+    "http://-a.example/",
+    "http://a-.example/",
+    "http://exa%6Dple.com/",
+    "http://exa mple.com/",
+    "http://exam\nple.com/",
+    "http://example.com\\@10.0.0.1/",
+    "http://example.com\t.evil.example/",
+    "http://ex\u200bample.com/",
+    "http://" + "a" * 64 + ".example/",
+    "http://" + "a." * 130 + "example/",
+    "http://example.com/" + "a" * 9000,
+    # no port that can be
+    "http://example.com:0/",
+    "http://example.com:65536/",
+    "http://example.com:http/",
+    "http://example.com:\u0661/",
+    "http://example.com:80:80/",
+    # credentials
+    "http://user@example.com/",
+    "http://user:secret@example.com/",
+    "http://@example.com/",
+    "http://8.8.8.8@10.0.0.1/",
+    # this machine
+    "http://localhost/",
+    "http://LOCALHOST:8080/",
+    "http://localhost./",
+    "http://extractor.localhost/",
+    "http://127.0.0.1/",
+    "http://127.255.255.254/",
+    "http://0.0.0.0/",
+    "http://0.1.2.3/",
+    "http://[::]/",
+    "http://[::1]/",
+    "http://[0:0:0:0:0:0:0:1]/",
+    # addresses written to be misread
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://0x7f.0.0.1/",
+    "http://0x7f.1/",
+    "http://017700000001/",
+    "http://0177.0.0.1/",
+    "http://127.1/",
+    "http://127.0.1/",
+    "http://127.0.0.1./",
+    "http://127.0.0.01/",
+    "http://256.0.0.1/",
+    "http://1.2.3.4.5/",
+    "http://example.0x/",
+    "http://\uff11\uff12\uff17.0.0.1/",  # fullwidth digits
+    "http://127\u30020\u30020\u30021/",  # ideographic full stops
+    "http://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/",  # circled letters
+    # private and special
+    "http://10.0.0.1/",
+    "http://172.16.0.1/",
+    "http://172.31.255.255/",
+    "http://192.168.1.1/",
+    "http://100.64.0.1/",
+    "http://100.127.255.255/",
+    "http://100.100.100.200/",  # a cloud's metadata service
+    "http://169.254.169.254/latest/meta-data/",
+    "http://168.63.129.16/machine?comp=goalstate",
+    "http://192.0.0.192/",
+    "http://192.0.2.1/",
+    "http://192.88.99.1/",
+    "http://198.18.0.1/",
+    "http://198.51.100.1/",
+    "http://203.0.113.1/",
+    "http://224.0.0.1/",
+    "http://239.255.255.250/",
+    "http://240.0.0.1/",
+    "http://255.255.255.255/",
+    "http://[fc00::1]/",
+    "http://[fd00:ec2::254]/",
+    "http://[fe80::1]/",
+    "http://[fe80::1%25eth0]/",
+    "http://[2606:4700::1%1]/",
+    "http://[fec0::1]/",
+    "http://[ff02::1]/",
+    "http://[2001:db8::1]/",
+    "http://[3fff::1]/",
+    "http://[100::1]/",
+    "http://[5f00::1]/",
+    # IPv4 inside IPv6
+    "http://[::ffff:127.0.0.1]/",
+    "http://[::ffff:a00:1]/",
+    "http://[::ffff:0:10.0.0.1]/",
+    "http://[::127.0.0.1]/",
+    "http://[64:ff9b::10.0.0.1]/",
+    "http://[64:ff9b::a9fe:a9fe]/",
+    "http://[64:ff9b:1::808:808]/",
+    "http://[2002:7f00:1::]/",
+    "http://[2002:808:808::]/",
+    "http://[2001:0:53aa:64c:0:fbff:80ff:fffe]/",
+    # brackets that hold no address
+    "http://[127.0.0.1]/",
+    "http://[::1/",
+    "http://::1/",
+    "http://[::1]x/",
+    "http://[v1.x]/",
+]
+
+PASSED = [
+    "http://example.com",
+    "https://example.com/",
+    "HTTPS://EXAMPLE.COM:8443/extract?api-version=1#part",
+    "https://example.com./extract",
+    "https://my_service.internal.example/extract",
+    "https://extractor/",
+    "https://localhost.example.com/",
+    "https://xn--e1afmkfd.xn--p1ai/",
+    "https://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444/\u043f\u0443\u0442\u044c?q=\u00e9",
+    "https://0x.example/",
+    "https://1.example/",
+    "https://8.8.8.8/",
+    "https://9.255.255.255/",
+    "https://11.0.0.0/",
+    "https://100.63.255.255/",
+    "https://100.128.0.0/",
+    "https://172.15.255.255/",
+    "https://172.32.0.0/",
+    "https://223.255.255.255/",
+    "https://[2606:4700:4700::1111]/",
+    "https://[2A00:1450:4001::1]:8443/",
+    "https://[::ffff:8.8.8.8]/",
+    "https://[64:ff9b::8.8.8.8]/",
+    "https://example.com/a%2Fb/../c?sig=a%2Fb%3D+d&x=y%20z",
+]
+
+
+@pytest.mark.parametrize("url", REFUSED)
+def test_what_can_never_be_called_is_refused_in_one_line(url: str) -> None:
+    with pytest.raises(EgressRefused) as refusal:
+        PUBLIC_ONLY.check_url(url)
+    assert "\n" not in str(refusal.value)
+    assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("url", PASSED)
+def test_public_addresses_and_names_pass(url: str) -> None:
+    PUBLIC_ONLY.check_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://10.1.2.3/",
+        "http://127.0.0.1:9000/",
+        "http://localhost:9000/",
+        "http://extractor.localhost/",
+        "http://[fd00:1::5]/",
+        "http://[::ffff:10.1.2.3]/",
+        "http://[64:ff9b::10.1.2.3]/",
+        "https://example.com/",
+    ],
+)
+def test_listed_networks_are_open_in_every_form(url: str) -> None:
+    PRIVATE_TOO.check_url(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.2.0.1/", "http://[::1]/", "http://[fd00:2::1]/", "http://[::ffff:10.2.0.1]/"]
+)
+def test_nothing_beside_the_listed_networks_is_open(url: str) -> None:
+    with pytest.raises(EgressRefused, match="EGRESS_ALLOWED_NETWORKS"):
+        PRIVATE_TOO.check_url(url)
+
+
+def test_the_refusal_names_the_address_and_the_setting() -> None:
+    with pytest.raises(EgressRefused) as refusal:
+        PUBLIC_ONLY.check_url("http://10.0.0.5:8080/extract?sig=abc")
+    assert str(refusal.value) == (
+        "http://10.0.0.5:8080 may not be called: 10.0.0.5 is a private address "
+        "that EGRESS_ALLOWED_NETWORKS doesn't list."
+    )
+
+
+def test_a_target_shows_neither_query_nor_fragment() -> None:
+    target = Target.parse("https://Example.com:443/a/b?sig=c#d")
+    assert (str(target), repr(target)) == ("https://example.com/a/b", "https://example.com/a/b")
+
+
+def test_path_and_query_are_called_exactly_as_written() -> None:
+    url = Target.parse("https://example.com/a%2Fb/../c;d?sig=a%2Fb%3D+e&x={y}").url
+    assert url.raw_path_qs == "/a%2Fb/../c;d?sig=a%2Fb%3D+e&x={y}"
+
+
+@pytest.mark.parametrize(
+    ("location", "leads_to"),
+    [
+        ("/x?y=1", "https://example.com/x?y=1"),
+        ("c", "https://example.com/a/c"),
+        ("?z", "https://example.com/a/b?z"),
+        ("//other.example/x", "https://other.example/x"),
+        ("http://other.example:81", "http://other.example:81/"),
+    ],
+)
+def test_a_redirect_leads_where_browsers_would_go(location: str, leads_to: str) -> None:
+    assert Target.parse("https://example.com/a/b?sig=1").redirected(location) == Target.parse(leads_to)
+
+
+_SCHEMES = st.sampled_from(["http://", "https://", "HTTP://", "http:/", "//", ""])
+_HOSTS = st.one_of(
+    st.ip_addresses().map(lambda address: f"[{address}]" if address.version == 6 else str(address)),
+    st.integers(0, 2**33).map(str),
+    st.integers(0, 2**33).map(hex),
+    st.lists(st.integers(0, 300).flatmap(lambda n: st.sampled_from([str(n), hex(n), oct(n)])), max_size=5).map(
+        ".".join
+    ),
+    st.text(st.sampled_from("abz019.-_xX%[]:@\\#?/ \u3002\uff11\u24d0\u00ad\u00df"), max_size=20),
+)
+_URLS = st.builds(
+    "{}{}{}{}".format, _SCHEMES, _HOSTS, st.sampled_from(["", ":80", ":0", ":99999", ":"]), st.text(max_size=8)
+)
+
+
+@given(st.one_of(_URLS, st.text()))
+@example("http://[::ffff:127.0.0.1]/")
+@example("http://0/")
+def test_any_text_is_refused_or_understood_in_one_way(url: str) -> None:
+    try:
+        target = Target.parse(url)
+    except EgressRefused:
+        return
+    again = f"{target.origin}{target.path}{target.query}"
+    assert Target.parse(again) == target
+    assert (target.url.scheme, target.url.port) == (target.scheme, target.port)
+    assert target.url.raw_host == target.host == urlsplit(again).hostname
+    assert again.isascii()
+    # The HTTP library takes such hosts for addresses and asks no resolver; the guard must do so too.
+    assert not is_ip_address(target.host) or target.literal is not None
+    if target.literal is None:
+        with pytest.raises(OSError, match="illegal IP address"):
+            socket.inet_aton(target.host)
+
+
+@given(st.ip_addresses(v=4) | st.ip_addresses(v=6))
+def test_only_public_unicast_addresses_are_permitted(address: IPv4Address | IPv6Address) -> None:
+    inner = getattr(address, "ipv4_mapped", None) or address
+    if PUBLIC_ONLY.permits(address) and inner not in ip_network("64:ff9b::/96"):
+        assert inner.is_global
+        assert not inner.is_multicast
+
+
+@given(st.ip_addresses(v=4))
+def test_every_dress_of_an_ipv4_address_is_judged_like_the_address(address: IPv4Address) -> None:
+    plain = PUBLIC_ONLY.permits(address)
+    assert PUBLIC_ONLY.permits(ip_address(f"::ffff:{address}")) == plain
+    assert PUBLIC_ONLY.permits(ip_address(f"64:ff9b::{address}")) == plain
+    assert not PUBLIC_ONLY.permits(ip_address(f"::{address}"))
+    assert not PUBLIC_ONLY.permits(IPv6Address(0x2002 << 112 | int(address) << 80))

@@ -1,0 +1,1 @@
+"""The three HTTP APIs: registration, files, extractor jobs; with health, metrics and documentation."""

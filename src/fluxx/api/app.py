@@ -1,0 +1,52 @@
+"""The HTTP application: the APIs of the given roles, with health, metrics and documentation."""
+
+from collections.abc import Set as AbstractSet
+from typing import Final, Literal
+
+from fastapi.routing import APIRoute
+
+from fluxx.api.context import ApiContext
+from fluxx.api.docs import add_docs
+from fluxx.api.files import FileRoutes
+from fluxx.api.health import HealthRoutes
+from fluxx.api.jobs import JobRoutes
+from fluxx.api.last_resort import LastResort
+from fluxx.api.openapi import DescribedApi
+from fluxx.api.problems import answer_errors
+from fluxx.api.registration import RegistrationRoutes
+
+Role = Literal["registration", "files", "jobs"]
+
+ROUTES: Final[dict[Role, type[RegistrationRoutes | FileRoutes | JobRoutes]]] = {
+    "registration": RegistrationRoutes,
+    "files": FileRoutes,
+    "jobs": JobRoutes,
+}
+ALL_ROLES: Final[frozenset[Role]] = frozenset(ROUTES)
+VERSION: Final = "1"
+"""Of the HTTP contract; it grows when a caller has to change."""
+
+
+def create_app(context: ApiContext, *, roles: AbstractSet[str] = ALL_ROLES) -> DescribedApi:
+    """Return the ASGI application that serves ``roles``: those of ``ROUTES``; others are none of its business."""
+    app = DescribedApi(
+        title="Fluxx Extraction",
+        version=VERSION,
+        description="Files go in, extractors work on them, results and every step on the way can be asked for.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=_operation_id,
+    )
+    answer_errors(app, context.facts)
+    app.add_middleware(LastResort, facts=context.facts)
+    for role, routes in ROUTES.items():
+        if role in roles:
+            app.include_router(routes(context).router())
+    app.include_router(HealthRoutes(context).router())
+    add_docs(app)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name

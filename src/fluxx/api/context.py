@@ -1,0 +1,35 @@
+"""What the routes stand on. Made by the wiring, handed to ``create_app``."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import msgspec
+
+from fluxx.adapters.embedded.signing import UrlSigner
+from fluxx.clock import Clock
+from fluxx.extraction.intervention import Intervention
+from fluxx.intake.uploading import Uploading
+from fluxx.ports.blobs import Blobs
+from fluxx.ports.jobs import JobReader
+from fluxx.ports.registrations import FileStore, RegistrationStore
+from fluxx.registration.registering import Registering
+from fluxx.telemetry import Facts
+
+
+class ApiContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts behind the routes.
+
+    ``checks`` are what ``/readyz`` asks, by the names it shows; each raises where its part is away.
+    ``signer`` is None where a storage account serves the files: then there are no signed URLs here.
+    """
+
+    registrations: RegistrationStore
+    registering: Registering
+    files: FileStore
+    uploading: Uploading
+    reader: JobReader
+    intervention: Intervention
+    blobs: Blobs
+    signer: UrlSigner | None
+    checks: Mapping[str, Callable[[], Awaitable[None]]]
+    clock: Clock
+    facts: Facts

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fluxx.model import deadlines
-from fluxx.model.backoff import poll_wait, retry_wait
+from fluxx.model.backoff import outage_wait, poll_wait, retry_wait, spread
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import Job, JobStatus, Status
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
@@ -39,6 +39,9 @@ EVENT_OF: Final = {
     Status.SUCCEEDED: EventType.JOB_SUCCEEDED,
     Status.FAILED: EventType.JOB_FAILED,
 }
+
+LONGEST_REASON: Final = 750
+"""Characters kept of an outcome's message or reason."""
 
 TABLE: Final[dict[Status, dict[str, frozenset[Status]]]] = {
     Status.QUEUED: {
@@ -103,14 +106,15 @@ def queue(job: Job) -> Transition:
 def apply(job: Job, outcome: Outcome, *, now: datetime, limits: Limits, jitter: float = 0.0) -> Transition:
     """Return what ``outcome`` means for ``job``.
 
-    ``jitter`` in [0, 1) is the chance used for the next waiting time.
+    ``jitter`` in [0, 1) is the chance used for the next waiting time. A job's time never goes back:
+    where another worker's clock was ahead, its last moment stands for ``now``.
     Raises ``IllegalTransition`` where the state doesn't accept the outcome.
     """
     kind = type(outcome).__name__
     allowed = TABLE[job.status].get(kind)
     if allowed is None:
         raise IllegalTransition(f"a {job.status} job doesn't take {kind}")
-    freed = replace(job, updated_at=now, claim_token=None)
+    freed = replace(job, updated_at=max(now, job.updated_at), claim_token=None)
     match outcome:
         case Submitted():
             new, history = _submitted(freed, outcome, limits, jitter)
@@ -121,14 +125,15 @@ def apply(job: Job, outcome: Outcome, *, now: datetime, limits: Limits, jitter: 
         case Retry():
             new, history = _retry(freed, outcome, limits, jitter)
         case Refused():
-            new, history = _failed(freed, outcome.reason)
+            new, history = _failed(freed, _told(outcome.reason))
     return Transition(new, history, _events(job, new), job.claim_token)
 
 
 def _submitted(job: Job, outcome: Submitted, limits: Limits, jitter: float) -> _Change:
-    wait = poll_wait(0, limits, jitter) if outcome.poll_after is None else outcome.poll_after
-    new = _due(replace(job, status=Status.STARTED, status_message=outcome.message, error_count=0), wait)
-    return new, (_line(new, outcome.message),)
+    message = _told(outcome.message)
+    started = replace(job, status=Status.STARTED, status_message=message, error_count=0)
+    new = _due(started, poll_wait(0, limits, jitter, wish=outcome.poll_after))
+    return new, (_line(new, message),)
 
 
 def _not_ready(job: Job, outcome: NotReady, limits: Limits, jitter: float) -> _Change:
@@ -139,7 +144,7 @@ def _not_ready(job: Job, outcome: NotReady, limits: Limits, jitter: float) -> _C
     if reason:
         failed, last = _failed(job, reason)
         return failed, (line, *last)
-    wait = poll_wait(polls, limits, jitter) if outcome.poll_after is None else outcome.poll_after
+    wait = poll_wait(polls, limits, jitter, wish=outcome.poll_after)
     return _due(replace(job, status_message=line.message), wait), (line,)
 
 
@@ -172,16 +177,23 @@ def _extracted(job: Job, outcome: Extracted) -> _Change:
 
 
 def _retry(job: Job, outcome: Retry, limits: Limits, jitter: float) -> _Change:
+    reason = _told(outcome.reason)
     errors = job.error_count + 1 if outcome.counted else job.error_count
     job = replace(job, error_count=errors)
     if deadlines.is_over(job, job.updated_at):
-        return _failed(job, f"{deadlines.words(job)} Last trouble: {outcome.reason}")
+        return _failed(job, f"{deadlines.words(job)} Last trouble: {reason}")
     limit, setting = _error_limit(job, limits)
     if outcome.counted and errors >= limit:
-        return _failed(job, f"{outcome.reason} Gave up after {errors} of {limit} attempts ({setting}).")
-    wait = retry_wait(max(errors, 1), limits, jitter)
-    new = _due(replace(job, status_message=outcome.reason), max(wait, outcome.after or 0.0))
-    return new, (_line(new, f"{outcome.reason} Trying again."),)
+        return _failed(job, f"{reason} Gave up after {errors} of {limit} attempts ({setting}).")
+    wait = retry_wait(errors, limits, jitter) if outcome.counted else outage_wait(_unheard(job), limits, jitter)
+    message = f"{reason} Trying again."
+    new = _due(replace(job, status_message=message), max(wait, spread(outcome.after or 0.0, jitter)))
+    return new, (_line(new, message),)
+
+
+def _unheard(job: Job) -> float:
+    """Return the seconds since the extractor last answered a poll, or since the job was queued."""
+    return (job.updated_at - (job.last_poll_attempt_at or job.created_at)).total_seconds()
 
 
 def _error_limit(job: Job, limits: Limits) -> tuple[int, str]:
@@ -199,6 +211,11 @@ def _due(job: Job, wait: float) -> Job:
     """Let the job fall due after ``wait`` seconds, and at its deadline at the latest."""
     left = max((job.deadline_at - job.updated_at).total_seconds(), 0.0)
     return replace(job, due_at=job.updated_at + timedelta(seconds=min(max(wait, 0.0), left)))
+
+
+def _told(text: str) -> str:
+    """Bound what others made up, so that a ``StatusMessage`` with our own words stays under 1,000 characters."""
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
 
 
 def _line(job: Job, message: str | None) -> JobStatus:

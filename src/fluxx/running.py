@@ -112,8 +112,12 @@ def worker_parts(world: World) -> list[Part]:
         facts=world.facts,
     )
     relaying = Loop("relay", relay.step, world.facts)
-    dispatcher = _dispatcher(world, relaying)
-    claiming = Loop("dispatch", dispatcher.claim, world.facts)
+
+    async def claim() -> float:
+        return await dispatcher.claim()
+
+    claiming = Loop("dispatch", claim, world.facts)
+    dispatcher = _dispatcher(world, relaying, claiming)
     renewing = Loop("renew", dispatcher.renew, world.facts)
     accepting = Loop("accept", _accepting(world, (claiming, relaying)).step, world.facts)
 
@@ -167,7 +171,7 @@ def _accepting(world: World, news_for: Iterable[Loop]) -> Accepting:
     )
 
 
-def _dispatcher(world: World, relaying: Loop) -> Dispatcher:
+def _dispatcher(world: World, relaying: Loop, claiming: Loop) -> Dispatcher:
     settings = world.settings
     asking = Asking(client=world.extractors, secrets=world.secrets)
     catalogue = Catalogue(registrations=world.registrations, files=world.files, clock=world.clock)
@@ -208,4 +212,11 @@ def _dispatcher(world: World, relaying: Loop) -> Dispatcher:
         announce=relaying.wake,
     )
     capacity = Capacity(jobs=settings.max_concurrency, share=settings.extractor_share, lease=settings.lease_seconds)
-    return Dispatcher(store=world.jobs, finish=finish, capacity=capacity, clock=world.clock, facts=world.facts)
+    return Dispatcher(
+        store=world.jobs,
+        finish=finish,
+        capacity=capacity,
+        clock=world.clock,
+        facts=world.facts,
+        wake=claiming.wake,
+    )

@@ -83,6 +83,7 @@ class _Script(msgspec.Struct, frozen=True):
             self.path not in (None, request.path.partition("?")[0])
             or self.method not in (None, request.method)
             or self.job_id not in (None, request.job_id)
+            or (self.method is not None and request.job_id is None)
             or self.taken[request.job_id] >= len(self.steps)
         ):
             return None

@@ -6,7 +6,10 @@ drains. Nothing lives here alone: a worker that dies lets its jobs fall due agai
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -39,18 +42,32 @@ class Capacity(msgspec.Struct, frozen=True, kw_only=True):
 class _Running(msgspec.Struct, frozen=True):
     job: Job
     claim: Claim
-    task: "asyncio.Task[None]"
+    task: "asyncio.Task[datetime | None]"
 
 
 class Dispatcher:
-    """Two steps for two loops: ``claim`` and ``renew``; ``drain`` ends what is in flight."""
+    """Two steps for two loops: ``claim`` and ``renew``; ``drain`` ends what is in flight.
 
-    def __init__(self, *, store: JobStore, finish: Finish, capacity: Capacity, clock: Clock, facts: Facts) -> None:
+    ``wake`` ends the claiming loop's rest.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: JobStore,
+        finish: Finish,
+        capacity: Capacity,
+        clock: Clock,
+        facts: Facts,
+        wake: Callable[[], None],
+    ) -> None:
         self._store = store
         self._finish = finish
         self._capacity = capacity
         self._clock = clock
         self._facts = facts
+        self._wake = wake
+        self._looks_at = clock.now()
         self._running: dict[UUID, _Running] = {}
         self._by_extractor: Counter[UUID] = Counter()
         self._freed = asyncio.Event()
@@ -63,7 +80,9 @@ class Dispatcher:
             return GATHER_REST
         due = await self._store.claim(lease=self._capacity.lease, limit=limit, without=full)
         self._start(due)
-        return GATHER_REST if len(due.jobs) == limit else self._rest(due)
+        rest = GATHER_REST if len(due.jobs) == limit else self._rest(due)
+        self._looks_at = self._clock.now() + timedelta(seconds=rest)
+        return rest
 
     def _room(self) -> tuple[int, frozenset[UUID]]:
         """Return how many jobs may be claimed, and the extractors whose share is used up.
@@ -94,14 +113,23 @@ class Dispatcher:
             task = asyncio.create_task(self._finish(job), name="job")
             self._running[job.job_id] = _Running(job, Claim(job.job_id, job.claim_token), task)
             self._by_extractor[job.client_application_extractor_id] += 1
-            task.add_done_callback(lambda _, job=job: self._ended(job))  # type: ignore[misc]
+            task.add_done_callback(partial(self._ended, job))
 
-    def _ended(self, job: Job) -> None:
+    def _ended(self, job: Job, task: "asyncio.Task[datetime | None]") -> None:
         del self._running[job.job_id]
         self._by_extractor[job.client_application_extractor_id] -= 1
         if not self._by_extractor[job.client_application_extractor_id]:
             del self._by_extractor[job.client_application_extractor_id]
         self._freed.set()
+        if not task.cancelled() and task.exception() is None:
+            self._look_by(task.result())
+
+    def _look_by(self, due_at: datetime | None) -> None:
+        """See to it that the next look comes no later than a job of ours falls due."""
+        if due_at is not None and due_at < self._looks_at:
+            self._looks_at = due_at
+            wait = (due_at - self._clock.now()).total_seconds()
+            asyncio.get_running_loop().call_later(max(wait, GATHER_REST), self._wake)
 
     def _rest(self, due: Due) -> float:
         if due.next_due_at is None:

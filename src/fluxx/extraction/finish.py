@@ -7,6 +7,7 @@ the work is dropped and somebody else's counts.
 import asyncio
 import random
 from collections.abc import Callable
+from datetime import datetime
 from time import monotonic
 from typing import Final
 
@@ -65,18 +66,19 @@ class Finish:
         self._chance = chance
         self._announce = announce
 
-    async def __call__(self, job: Job) -> None:
-        """Bring the job one step on."""
+    async def __call__(self, job: Job) -> datetime | None:
+        """Bring the job one step on; return when it falls due again, None if never (or not for us)."""
         outcome = await self._outcome(job)
         transition = transitions.apply(
             job, outcome, now=self._clock.now(), limits=self._limits, jitter=self._chance.random()
         )
         if not await self._write(transition):
             self._facts.tell(CLAIM_LOST, job_id=job.job_id)
-            return
+            return None
         if transition.events:
             self._announce()
         self._facts.tell(_fact(outcome, transition), job_id=job.job_id, message=transition.job.status_message)
+        return transition.job.due_at
 
     async def _outcome(self, job: Job) -> Outcome:
         if deadlines.is_over(job, self._clock.now()):

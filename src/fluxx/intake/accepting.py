@@ -25,7 +25,7 @@ from fluxx.ports.registrations import Registry
 from fluxx.telemetry import FILE_ACCEPTED, MESSAGE_ABANDONED, MESSAGE_POISONED, Facts
 
 BATCH: Final = 50
-WAIT: Final = 1.0
+WAIT: Final = 0.5
 """Messages taken, and seconds waited, at one look."""
 
 AWAY_REST: Final = 2.0
@@ -138,8 +138,8 @@ class Accepting:
     async def _put_aside(self, delivery: Delivery, verdict: Poison | Unavailable | None) -> None:
         message_id = delivery.message.message_id
         if isinstance(verdict, Poison):
-            self._facts.tell(MESSAGE_POISONED, message_id=message_id, reason=verdict.reason, description=verdict)
             await self._subscription.dead_letter(delivery, reason=verdict.reason, description=str(verdict))
+            self._facts.tell(MESSAGE_POISONED, message_id=message_id, reason=verdict.reason, description=verdict)
         elif isinstance(verdict, Unavailable):
-            self._facts.tell(MESSAGE_ABANDONED, message_id=message_id, error=verdict)
             await self._subscription.abandon(delivery, delay=AWAY_REST)
+            self._facts.tell(MESSAGE_ABANDONED, message_id=message_id, error=verdict)

@@ -1,15 +1,23 @@
 """The message of ``TOPIC_ACCEPTED_FILE`` (story 7): which file was accepted, for whom.
 
 Bare (``{"FileId": …, "ClientApplicationId": …}``) or as ``data`` of an envelope such as CloudEvents;
-keys in PascalCase or camelCase; unknown fields are ignored.
+keys in PascalCase or camelCase; unknown fields are ignored, and so is a null.
 """
 
-from typing import Any
+import re
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
 
 from fluxx.errors import Poison
+
+LONGEST_URL: Final = 16 * 1024
+"""Bytes of a signed URL; real ones stay under 2,000."""
+
+_BOM: Final = b"\xef\xbb\xbf"
+_URL: Final = re.compile(r"https?://[^\s/]\S*", re.IGNORECASE)
+_TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-[\w-]{0,40})?", re.ASCII)
 
 
 class AcceptedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,32 +43,34 @@ def encode(message: AcceptedFile) -> bytes:
 def decode(body: bytes) -> AcceptedFile:
     """Return the message in ``body``; raise ``Poison`` saying what can't be understood."""
     try:
-        content = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Poison("NotJson", f"The body is not JSON: {error}") from error
-    fields = _fields(content)
+        content = _object(msgspec.json.decode(body.removeprefix(_BOM)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Poison("NotJson", f"The body is not JSON in UTF-8: {error}") from error
+    fields = content
+    if _lookup(content, "FileId") is None and (inner := _lookup(content, "Data")) is not None:
+        fields = _object(inner)
     return AcceptedFile(
         file_id=_uuid(fields, "FileId"),
         client_application_id=_uuid(fields, "ClientApplicationId"),
-        file_url=_text(fields, "FileUrl"),
-        trace_context=_text(fields, "TraceContext") or _text(_object(content), "traceparent"),
+        file_url=_url(fields, "FileUrl"),
+        trace_context=trace_context(_lookup(fields, "TraceContext")) or trace_context(content.get("traceparent")),
     )
 
 
-def _fields(content: object) -> dict[str, Any]:
-    fields = _object(content)
-    inner = fields.get("data")
-    return _object(inner) if inner is not None and _lookup(fields, "FileId") is None else fields
+def trace_context(value: object) -> str | None:
+    """Return ``value`` where it is a W3C ``traceparent``; anything else is no trace, and no harm either."""
+    return value if isinstance(value, str) and _TRACEPARENT.fullmatch(value) else None
 
 
 def _object(content: object) -> dict[str, Any]:
     if not isinstance(content, dict):
-        raise Poison("NotAnObject", f"Expected a JSON object, got {type(content).__name__}.")
+        raise Poison("NotAnObject", "Expected a JSON object with FileId and ClientApplicationId.")
     return content
 
 
 def _lookup(fields: dict[str, Any], name: str) -> object:
-    return fields.get(name, fields.get(name[0].lower() + name[1:]))
+    value = fields.get(name)
+    return fields.get(name[0].lower() + name[1:]) if value is None else value
 
 
 def _uuid(fields: dict[str, Any], name: str) -> UUID:
@@ -77,8 +87,10 @@ def _not_a_uuid(name: str) -> UUID:
     raise Poison("FieldInvalid", f"{name} is not a UUID.")
 
 
-def _text(fields: dict[str, Any], name: str) -> str | None:
+def _url(fields: dict[str, Any], name: str) -> str | None:
     value = _lookup(fields, name)
-    if value is not None and not isinstance(value, str):
-        raise Poison("FieldInvalid", f"{name} is not a string.")
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value.encode()) > LONGEST_URL or not _URL.fullmatch(value):
+        raise Poison("FieldInvalid", f"{name} is not an http or https URL of at most {LONGEST_URL} bytes.")
     return value

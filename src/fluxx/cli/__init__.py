@@ -1,0 +1,32 @@
+"""The command line: the same words as everywhere, through the same code as the API.
+
+``main`` is the console script. Each group of commands is one small file; what a command needs is
+imported when it runs, so that ``fluxx --help`` is quick.
+"""
+
+import sys
+
+from fluxx.cli.app import app
+from fluxx.cli.exits import FAILED, ending, say, silence_stdout
+
+
+def main() -> None:
+    """Run the command that ``sys.argv`` names and exit; see ``exits`` for how."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a text stream, as Python opens it
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        status = app(prog_name="fluxx", standalone_mode=False) or 0
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_stdout()
+        return FAILED
+    except Exception as error:
+        known = ending(error)
+        if known is None:
+            raise
+        say(known[0])
+        return known[1]
+    return int(status)

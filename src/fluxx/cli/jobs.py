@@ -1,0 +1,190 @@
+"""``fluxx jobs``: what became of a file, and what an operator can do about it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+from uuid import UUID
+
+import typer
+
+from fluxx.cli import output
+from fluxx.cli.exits import FAILED
+from fluxx.cli.grouping import group
+from fluxx.cli.opening import with_world
+from fluxx.cli.options import AnyClientApplicationId, AsJson, JobId, JobIds
+
+if TYPE_CHECKING:
+    from fluxx.cli.watching import Seen
+    from fluxx.ports.jobs import JobFilter
+    from fluxx.wiring import World
+
+jobs: Final = group("Look at jobs, follow them, cancel them, run them again.")
+
+COLUMNS: Final = (
+    output.Column("JOB", whole=True),
+    output.Column("FILE"),
+    output.Column("EXTRACTOR"),
+    output.Column("STATUS", whole=True),
+    output.Column("POLLS", whole=True, right=True),
+    output.Column("UPDATED (UTC)", whole=True),
+)
+HISTORY: Final = (
+    output.Column("TIME (UTC)", whole=True),
+    output.Column("STATUS", whole=True),
+    output.Column("ATTEMPT", whole=True, right=True),
+    output.Column("MESSAGE"),
+)
+
+StatusName = Literal["Queued", "Started", "Succeeded", "Failed"]
+Status = Annotated[StatusName | None, typer.Option("--status", case_sensitive=False, help="Only jobs in this state.")]
+Extractor = Annotated[UUID | None, typer.Option("--extractor", metavar="ID", help="Only those of this extractor.")]
+File = Annotated[UUID | None, typer.Option("--file", metavar="ID", help="Only those of this file.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; it becomes the jobs' status message.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Show at most this many, the newest.")]
+
+
+@jobs.command("list")
+def list_jobs(
+    status: Status = None,
+    client_application: AnyClientApplicationId = None,
+    extractor: Extractor = None,
+    file: File = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List jobs, newest first."""
+    from fluxx.cli.job_json import job_json
+    from fluxx.model import job
+    from fluxx.ports.jobs import JobFilter
+
+    wanted = JobFilter(
+        status=job.Status(status) if status else None,
+        client_application_id=client_application,
+        client_application_extractor_id=extractor,
+        file_id=file,
+    )
+    found = with_world(lambda world: _listed(world, wanted, limit))
+    if as_json:
+        output.json_line([job_json(each) for each in found])
+    else:
+        output.listing(COLUMNS, [_row(each) for each in found], empty="No such jobs.")
+
+
+@jobs.command("show")
+def show_job(job_id: JobId, as_json: AsJson = False) -> None:
+    """Show one job with its history."""
+    from fluxx.cli.job_json import job_json
+
+    seen = with_world(lambda world: _one(world, job_id))
+    if as_json:
+        output.json_line(job_json(seen))
+        return
+    output.fields(_facts_of(seen))
+    output.line("")
+    rows = [
+        (output.moment(each.timestamp), each.status, str(each.attempt_number), each.message or "")
+        for each in seen.history
+    ]
+    output.listing(HISTORY, rows, empty="No history.")
+
+
+@jobs.command("watch")
+def watch_jobs(job_ids: JobIds) -> None:
+    """Follow jobs until all are final; exit status 1 where one failed."""
+    from fluxx.model.job import Status as State
+
+    seen = with_world(lambda world: _watched(world, job_ids))
+    for each in seen:
+        output.line(f"{each.job.job_id}  {each.job.status}  {output.printable(each.job.status_message or '')}")
+    if any(each.job.status is State.FAILED for each in seen):
+        raise typer.Exit(FAILED)
+
+
+@jobs.command("cancel")
+def cancel_jobs(job_ids: JobIds, reason: Reason = "Cancelled by an operator.") -> None:
+    """Fail jobs that aren't final; work that is under way for them is dropped."""
+    with_world(lambda world: _cancelled(world, job_ids, reason))
+
+
+@jobs.command("retry")
+def retry_jobs(job_ids: JobIds, as_json: AsJson = False) -> None:
+    """Run final jobs again: each gets a new job for the same file and extractor, whose id is printed."""
+    with_world(lambda world: _retried(world, job_ids, as_json=as_json))
+
+
+async def _listed(world: "World", wanted: "JobFilter", limit: int) -> Sequence["Seen"]:
+    from fluxx.cli.watching import look
+
+    return await look(world, await world.reader.jobs(wanted, limit=limit))
+
+
+async def _one(world: "World", job_id: UUID) -> "Seen":
+    from fluxx.cli.watching import look
+
+    return (await look(world, [await world.reader.job(job_id)]))[0]
+
+
+async def _watched(world: "World", job_ids: Sequence[UUID]) -> Sequence["Seen"]:
+    from fluxx.cli.displays import display
+    from fluxx.cli.watching import by_ids, follow
+
+    with display(world.clock) as shown:
+        return await follow(world, by_ids(world, job_ids), expected=len(job_ids), display=shown)
+
+
+async def _cancelled(world: "World", job_ids: Sequence[UUID], reason: str) -> None:
+    from fluxx import wiring
+
+    for job_id in job_ids:
+        await wiring.intervention(world).cancel(job_id, reason=reason)
+
+
+async def _retried(world: "World", job_ids: Sequence[UUID], *, as_json: bool) -> None:
+    from fluxx import wiring
+    from fluxx.cli.job_json import job_json
+
+    for job_id in job_ids:
+        new = await wiring.intervention(world).retry(job_id)
+        if as_json:
+            output.json_line(job_json(await _one(world, new.job_id)))
+        else:
+            output.line(str(new.job_id))
+
+
+def _row(seen: "Seen") -> tuple[str, ...]:
+    job = seen.job
+    return (
+        str(job.job_id),
+        seen.file_name,
+        seen.extractor_name,
+        job.status,
+        str(job.poll_attempt_count),
+        output.moment(job.updated_at),
+    )
+
+
+def _facts_of(seen: "Seen") -> list[tuple[str, str]]:
+    job = seen.job
+    due = {} if job.due_at is None else {"due (UTC)": output.moment(job.due_at)}
+    result = (
+        {}
+        if job.extractor_response is None
+        else {
+            "result": job.extractor_response,
+            "size": f"{job.result_size} bytes",
+            "sha256": job.result_sha256 or "",
+        }
+    )
+    shown = {
+        "job": str(job.job_id),
+        "status": job.status,
+        "message": job.status_message or "",
+        "file": f"{job.file_id}  {seen.file_name}",
+        "extractor": f"{job.client_application_extractor_id}  {seen.extractor_name}",
+        "client application": str(job.client_application_id),
+        "polls": str(job.poll_attempt_count),
+        "created (UTC)": output.moment(job.created_at),
+        "updated (UTC)": output.moment(job.updated_at),
+        "completed (UTC)": output.moment(job.completed_at),
+        "deadline (UTC)": output.moment(job.deadline_at),
+    }
+    return [*(shown | due | result).items()]

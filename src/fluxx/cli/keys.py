@@ -1,0 +1,34 @@
+"""``fluxx key``: the API keys of extractors, straight into the vault (story 6). None is ever shown again."""
+
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from fluxx.cli.grouping import group
+from fluxx.cli.key_input import KeyFile, read_key
+from fluxx.cli.opening import with_world
+from fluxx.cli.options import ExtractorId
+
+if TYPE_CHECKING:
+    from fluxx.wiring import World
+
+keys: Final = group("Store extractors' API keys in the vault.")
+
+
+@keys.command("set")
+def set_key(extractor: ExtractorId, key_file: KeyFile = None) -> None:
+    """Store an extractor's API key, read from stdin, from --key-file or typed at a prompt."""
+    from fluxx import wiring
+
+    key = read_key(key_file)
+    with_world(lambda world: wiring.registering(world).set_api_key(extractor, key))
+
+
+@keys.command("delete")
+def delete_key(extractor: ExtractorId) -> None:
+    """Remove an extractor's API key; its next jobs fail until it has one again."""
+    with_world(lambda world: _deleted(world, extractor))
+
+
+async def _deleted(world: "World", extractor_id: UUID) -> None:
+    await world.registrations.extractor(extractor_id)
+    await world.secrets.delete_api_key(extractor_id)

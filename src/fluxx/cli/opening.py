@@ -1,0 +1,48 @@
+"""Opens what the settings name for one command, and closes it after."""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from fluxx.settings import Settings
+    from fluxx.telemetry import Facts
+    from fluxx.wiring import World
+
+T = TypeVar("T")
+
+
+def with_world(work: "Callable[[World], Awaitable[T]]") -> T:
+    """Return what ``work`` returns for the opened world. Errors come through, for ``main`` to tell."""
+    import asyncio
+
+    return asyncio.run(_opened(work))
+
+
+def run_service(service: Coroutine[Any, Any, T]) -> T:
+    """Run something long on the fastest event loop that there is."""
+    import asyncio
+
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(service)
+
+
+def service_facts(settings: "Settings") -> "Facts":
+    """Return where a service tells its facts: a log on stderr, as the settings want it."""
+    from fluxx import telemetry
+
+    logger = telemetry.logger(log_format=settings.log_format, level=settings.level)
+    return telemetry.Facts(logger, level=settings.level)
+
+
+async def _opened(work: "Callable[[World], Awaitable[T]]") -> T:
+    import random
+
+    from fluxx import settings, wiring
+    from fluxx.clock import SystemClock
+    from fluxx.telemetry import Facts
+
+    facts = Facts()
+    async with wiring.connect(settings.load(), facts=facts, clock=SystemClock(), chance=random.Random()) as world:
+        return await work(world)

@@ -1,0 +1,84 @@
+"""``fluxx up | worker | serve``: the service in the foreground, until it is told to stop."""
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from fluxx.cli import output
+from fluxx.cli.grouping import group
+from fluxx.cli.opening import run_service
+from fluxx.cli.options import Host, Port
+
+if TYPE_CHECKING:
+    from fluxx.running import Role, Service
+    from fluxx.settings import Settings
+
+serve: Final = group("Serve one of the HTTP APIs alone; as many of each as you like.")
+
+LOOPBACK: Final = "127.0.0.1"
+PORT: Final = 8080
+NEXT_STEPS: Final = """\
+Next, in another terminal:
+  fluxx client add NAME
+  fluxx extractor add --client-application ID --name NAME --url URL --key-file FILE
+  fluxx submit FILE --client-application ID --wait
+API with its documentation: {url}/docs. Ctrl-C drains and stops."""
+
+
+def up(host: Host = LOOPBACK, port: Port = PORT) -> None:
+    """Run everything in one process until SIGTERM or Ctrl-C, then drain."""
+    run_service(_served(frozenset({"worker", "registration", "files", "jobs"}), host, port))
+
+
+def worker() -> None:
+    """Run a worker alone: it accepts files, works on jobs and relays events."""
+    run_service(_served(frozenset({"worker"}), LOOPBACK, 0))
+
+
+@serve.command("registration")
+def serve_registration(host: Host = LOOPBACK, port: Port = PORT) -> None:
+    """Serve the registration API: client applications and their extractors."""
+    run_service(_served(frozenset({"registration"}), host, port))
+
+
+@serve.command("jobs")
+def serve_jobs(host: Host = LOOPBACK, port: Port = PORT) -> None:
+    """Serve the job API: jobs, histories, results, cancel and retry."""
+    run_service(_served(frozenset({"jobs"}), host, port))
+
+
+@serve.command("files")
+def serve_files(host: Host = LOOPBACK, port: Port = PORT) -> None:
+    """Serve the file API: uploads, and files by signed URL."""
+    run_service(_served(frozenset({"files"}), host, port))
+
+
+async def _served(roles: "frozenset[Role]", host: str, port: int) -> None:
+    import asyncio
+    import random
+
+    from fluxx import wiring
+    from fluxx.cli.opening import service_facts
+    from fluxx.cli.signals import asked_to_end
+    from fluxx.clock import SystemClock
+    from fluxx.running import Service
+    from fluxx.settings import load
+
+    settings = load()
+    facts = service_facts(settings)
+    async with wiring.connect(settings, facts=facts, clock=SystemClock(), chance=random.Random()) as world:
+        service = Service(world, roles=roles, host=host, port=port)
+        announcing = asyncio.create_task(_announced(service, settings))
+        with asked_to_end(service.stop):
+            await service.run()
+        announcing.cancel()
+
+
+async def _announced(service: "Service", settings: "Settings") -> None:
+    """Say what to do next, beside a log for people; a log for programs stays pure."""
+    await service.ready.wait()
+    if settings.log_format == "json":
+        return
+    if settings.level > logging.INFO:
+        output.hint(f"Ready at {service.url}" if service.url else "Ready")
+    if service.url:
+        output.hint(NEXT_STEPS.format(url=service.url))

@@ -50,14 +50,10 @@ def media_type(path: Path, *, declared: str, name: str) -> str:
         return PDF
     if content.startswith(COMPOUND_FILE) and ENCRYPTED_PACKAGE in content:
         raise locked()
-    found, told = _found(content), _told(declared, name)
-    if found not in VAGUE:
+    found = _found(content)
+    if found and not _is_text(found):
         return found
-    if told not in VAGUE and not _is_text(told):
-        raise CannotExtract("broken_file", f"The file claims to be {_in_words(told)}, but its content is not.")
-    if found == "text/plain":
-        return told if told not in VAGUE and _is_known(told) else found
-    raise CannotExtract("unsupported_type", "The type of the file can't be told from its content.")
+    return _of_text_or_unknown(found, _claims(declared, name))
 
 
 def locked() -> CannotExtract:
@@ -67,7 +63,8 @@ def locked() -> CannotExtract:
 
 def broken(told: str) -> CannotExtract:
     """Return the error for a document whose structure can't be followed."""
-    return CannotExtract("broken_file", f"The file is damaged or incomplete: it can't be opened as {_in_words(told)}.")
+    words = WORDS.get(told, f"a file of type {told}")
+    return CannotExtract("broken_file", f"The file is damaged or incomplete: it can't be opened as {words}.")
 
 
 def refuse_image(told: str) -> None:
@@ -106,9 +103,22 @@ def _found(content: bytes) -> str:
         return ""
 
 
-def _told(declared: str, name: str) -> str:
-    given = declared.partition(";")[0].strip().lower()
-    return given if given not in VAGUE else mimetypes.guess_type(name)[0] or given
+def _of_text_or_unknown(found: str, claims: Sequence[str]) -> str:
+    """Return what the file is, given that its content is text (``found``) or tells nothing ("")."""
+    for claim in claims:
+        if claim in WORDS:  # these have a signature, and it is not there
+            raise CannotExtract("broken_file", f"The file claims to be {WORDS[claim]}, but its content is not.")
+    if found not in VAGUE:
+        return found
+    usable = [claim for claim in claims if _is_known(claim) and (_is_text(claim) or not found)]
+    if not usable and not found:
+        raise CannotExtract("unsupported_type", "The type of the file can't be told from its content.")
+    return usable[0] if usable else found
+
+
+def _claims(declared: str, name: str) -> list[str]:
+    claims = (declared.partition(";")[0].strip().lower(), mimetypes.guess_type(name)[0] or "")
+    return [claim for claim in claims if claim not in VAGUE]
 
 
 def _is_known(told: str) -> bool:
@@ -117,10 +127,6 @@ def _is_known(told: str) -> bool:
     except (RuntimeError, kreuzberg.KreuzbergError):
         return False
     return True
-
-
-def _in_words(told: str) -> str:
-    return WORDS.get(told, f"a file of type {told}")
 
 
 def _is_text(told: str) -> bool:

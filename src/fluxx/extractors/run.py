@@ -108,7 +108,7 @@ def _simulator(simulation: Simulation) -> Simulator:
 def _require_libraries() -> None:
     missing = [name for name in LIBRARIES if importlib.util.find_spec(name) is None]
     if missing:
-        raise Misconfigured(f"{' and '.join(missing)} not installed; run: pip install 'fluxx[extractors]'")
+        raise Misconfigured(f"Needs {' and '.join(missing)}; run: pip install 'fluxx[extractors]'")
 
 
 async def _bind(runner: web.AppRunner, host: str, port: int) -> str:

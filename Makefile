@@ -38,12 +38,20 @@ demo: install ## The main job, embedded, on real documents (FILES="a.pdf b.pdf" 
 test: $(VENV)/.developing ## All tests (ARGS="-k name" for some)
 	@$(BIN)/python -m pytest $(ARGS)
 
+.PHONY: test-sqlserver
+test-sqlserver: $(VENV)/.developing ## The tests that need a SQL Server (TEST_SQLSERVER_URL; they empty that database)
+	@test -n "$$TEST_SQLSERVER_URL" || { echo "set TEST_SQLSERVER_URL to the URL of a SQL Server database that may be emptied"; exit 1; }
+	@$(BIN)/python -m pytest -m sqlserver $(ARGS)
+
 .PHONY: check
 check: $(VENV)/.developing ## Format, lint, types, imports, generated docs
 	@$(BIN)/ruff format --check --quiet . || { echo "run 'make fix'"; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/sqlfluff lint --quiet --dialect tsql src/fluxx/migrations/sqlserver
+	@$(BIN)/sqlfluff lint --quiet --dialect postgres src/fluxx/migrations/postgresql
+	@$(BIN)/sqlfluff lint --quiet --dialect sqlite src/fluxx/migrations/sqlite
 
 .PHONY: fix
 fix: $(VENV)/.developing ## Format, and mend what can be mended without thinking

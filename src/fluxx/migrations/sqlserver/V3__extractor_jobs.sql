@@ -36,7 +36,7 @@ CREATE TABLE [extractor].[Job] (
 GO
 
 CREATE TABLE [extractor].[JobStatus] (
-    [JobStatusID] BIGINT IDENTITY(1, 1) NOT NULL,
+    [JobStatusID] BIGINT IDENTITY (1, 1) NOT NULL,
     [JobID] UNIQUEIDENTIFIER NOT NULL,
     [Status] NVARCHAR(20) NOT NULL,
     [Message] NVARCHAR(MAX) NULL,

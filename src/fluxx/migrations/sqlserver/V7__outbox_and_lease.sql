@@ -1,7 +1,7 @@
 -- Events that wait to be published, written beside the transitions; and who may publish them now.
 IF OBJECT_ID(N'[extractor].[Outbox]', N'U') IS NULL
     CREATE TABLE [extractor].[Outbox] (
-        [OutboxID] BIGINT IDENTITY(1, 1) NOT NULL,
+        [OutboxID] BIGINT IDENTITY (1, 1) NOT NULL,
         [EventId] UNIQUEIDENTIFIER NOT NULL,
         [JobID] UNIQUEIDENTIFIER NOT NULL,
         [Body] NVARCHAR(MAX) NOT NULL,

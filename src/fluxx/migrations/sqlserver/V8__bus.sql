@@ -5,7 +5,7 @@ GO
 
 IF OBJECT_ID(N'[bus].[BusMessage]', N'U') IS NULL
     CREATE TABLE [bus].[BusMessage] (
-        [BusMessageID] BIGINT IDENTITY(1, 1) NOT NULL,
+        [BusMessageID] BIGINT IDENTITY (1, 1) NOT NULL,
         [Topic] NVARCHAR(100) NOT NULL,
         [Subscription] NVARCHAR(100) NOT NULL,
         [MessageId] NVARCHAR(100) NOT NULL,

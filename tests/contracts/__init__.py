@@ -1,0 +1,5 @@
+"""The promises of the ports, each written once as a class of tests and bound to adapters in tests/adapters."""
+
+import pytest
+
+pytest.register_assert_rewrite("contracts.blobs", "contracts.bus", "contracts.secrets")

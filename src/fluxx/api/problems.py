@@ -84,7 +84,9 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     detail = raised.detail
     if detail == status.phrase:
         detail = _PLAIN_WORDS.get(status, detail).format(method=request.method, path=request.url.path)
-    return problem(status, detail, headers=raised.headers)
+    # FastAPI raises a 400 where it can't even decode a body (bytes that are no UTF-8, endless nesting).
+    members = {"field": "body"} if status is HTTPStatus.BAD_REQUEST else {}
+    return problem(status, detail, headers=raised.headers, **members)
 
 
 _PLAIN_WORDS: Final[Mapping[HTTPStatus, str]] = {

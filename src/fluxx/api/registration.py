@@ -9,8 +9,9 @@ from starlette.responses import Response
 
 from fluxx.api.context import ApiContext
 from fluxx.api.openapi import also, answer, problems, returns
-from fluxx.api.requests import LARGEST_BODY, ChangedExtractor, NewClientApplication, NewExtractor
+from fluxx.api.requests import ChangedExtractor, NewClientApplication, NewExtractor
 from fluxx.api.schemas import ActiveExtractor, ClientApplicationDetails, ExtractorDetails
+from fluxx.api.small_bodies import SmallBodyRoute
 from fluxx.errors import NotFound
 
 _LOCATION = {"Location": {"description": "Path of what was made.", "schema": {"type": "string"}}}
@@ -39,7 +40,12 @@ class RegistrationRoutes:
 
     def router(self) -> APIRouter:
         """Return the routes."""
-        router = APIRouter(prefix="/registration", tags=["registration"], default_response_class=Response)
+        router = APIRouter(
+            prefix="/registration",
+            tags=["registration"],
+            default_response_class=Response,
+            route_class=SmallBodyRoute,
+        )
         self._add_client_applications(router)
         self._add_extractors(router)
         return router
@@ -57,7 +63,6 @@ class RegistrationRoutes:
             self.register_client_application,
             methods=["POST"],
             status_code=HTTPStatus.CREATED,
-            max_body_size=LARGEST_BODY,
             responses=returns(201, "Registered.", ClientApplicationDetails, headers=_LOCATION)
             | problems(400, 413, 422, 503),
         )
@@ -75,7 +80,6 @@ class RegistrationRoutes:
             self.register_extractor,
             methods=["POST"],
             status_code=HTTPStatus.CREATED,
-            max_body_size=LARGEST_BODY,
             responses=returns(201, "Registered.", ExtractorDetails, headers=_LOCATION)
             | problems(400, 404, 413, 422, 503),
         )
@@ -90,7 +94,6 @@ class RegistrationRoutes:
             self.change_extractor,
             methods=["PATCH"],
             status_code=HTTPStatus.NO_CONTENT,
-            max_body_size=LARGEST_BODY,
             responses=also(204, "Changed.") | problems(400, 404, 413, 422, 503),
         )
         router.add_api_route(

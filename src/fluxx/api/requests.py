@@ -10,9 +10,6 @@ from fluxx.ports.secrets import ApiKey
 from fluxx.registration.registering import LONGEST_NAME, ExtractorChange
 from fluxx.registration.urls import LONGEST_URL
 
-LARGEST_BODY = 64 * 1024
-"""Bytes: a registration is small; more is refused before it is read."""
-
 
 class RequestBody(BaseModel):
     """The mould of all bodies: camelCase keys, nothing unknown."""

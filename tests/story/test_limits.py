@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from support.scripted import Reply, ScriptedExtractor
 from support.service import house
 

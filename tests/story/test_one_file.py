@@ -3,10 +3,9 @@
 from pathlib import Path
 from uuid import UUID
 
+from fluxx.telemetry import FILE_ACCEPTED
 from support.scripted import Reply, ScriptedExtractor
 from support.service import KEY, house
-
-from fluxx.telemetry import FILE_ACCEPTED
 
 RESULT = b'{"total": 12345678901234567890.10,  "b":1, "a": [1e3, "\\u00fc"]}'
 

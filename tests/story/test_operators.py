@@ -3,10 +3,9 @@
 from pathlib import Path
 from uuid import uuid4
 
+from fluxx.telemetry import JOB_STARTED, MESSAGE_POISONED
 from support.scripted import Reply, ScriptedExtractor
 from support.service import house
-
-from fluxx.telemetry import JOB_STARTED, MESSAGE_POISONED
 
 
 async def test_a_cancelled_job_fails_and_stays_failed(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The answer matrix as data: what each status means at each step. Pure.
 
-``answers`` acts by it; ``docs/extractor-contract.md`` is drawn from it (``contract``).
+``answers`` acts by it; ``docs/extractor-contract.md`` is drawn from it (``matrix_page``).
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,22 @@ import msgspec
 
 
 class Meaning(Enum):
-    """What a status says; the value is the wording of the matrix in the docs."""
+    """What a status says; the value is the wording in the docs.
+
+    ``TAKEN`` needs nothing of the body and believes none that can't be read; ``MOVED`` is left where a
+    redirect may not be followed.
+    """
 
     READ = "the body decides"
-    TAKEN = "submitted; the body counts only where it already holds the result or an error"
-    KNOWN = "submitted before: the extractor already has the job"
+    TAKEN = "submitted"
+    KNOWN = "submitted already"
     WHOLE = "the body is the result"
-    KEY = "the key is read again from the vault and the call made once more; rejected again, the job fails"
+    KEY = "a changed key is tried, else the job fails"
     LATER = "tried again"
-    UNKNOWN = "tried again while the submission is fresh; afterwards the job fails"
-    EXPIRED = "tried again: the next poll brings a fresh result URL"
-    PARTIAL = "tried again: nothing that could be stored as the whole result"
-    MOVED = "the job fails: this redirect is not followed"
+    UNKNOWN = "tried again soon after the submission, else the job fails"
+    PARTIAL = "tried again: not the whole result"
+    EXPIRED = "tried again: a poll brings a fresh URL"
+    MOVED = "not followed: the job fails"
     NEVER = "the job fails"
 
 

@@ -63,7 +63,7 @@ async def _some_progress(extractor: ScriptedExtractor, chance: random.Random) ->
         await extractor.wait_for(lambda: len(extractor.requests) >= wanted)
 
 
-async def _check(jobs: list[dict[str, Any]], extractor: ScriptedExtractor, http: httpx.AsyncClient, home: Path) -> None:
+def _check(jobs: list[dict[str, Any]], extractor: ScriptedExtractor, home: Path) -> None:
     assert Counter(job["status"] for job in jobs) == {"Succeeded": 2 * FILES}
     for job in jobs:
         assert (home / "blobs" / job["resultPath"]).read_bytes() == extractor.result

@@ -66,6 +66,34 @@ async def test_a_download_that_is_no_success_has_an_excerpt_and_no_chunks(
     assert (answer.status, len(answer.body), answer.body[:7], content) == (403, 16 * 2**10, b"expired", b"")
 
 
+async def test_a_download_that_leads_nowhere_has_an_excerpt_too(
+    client: HttpExtractorClient, extractor: ScriptedExtractor
+) -> None:
+    extractor.on_path("/result", Reply(302, b"where?"))
+    answer, content = await downloaded(client, get(f"{extractor.url}/result"))
+    assert (answer.status, answer.body, content) == (302, b"where?", b"")
+
+
+async def test_a_download_may_be_left_early(client: HttpExtractorClient, extractor: ScriptedExtractor) -> None:
+    extractor.on_path("/result", Reply(body=endless()))
+    async with client.download(get(f"{extractor.url}/result", max_bytes=2**40)) as download:
+        first = await anext(download.chunks)
+    assert first
+    assert [chunk async for chunk in download.chunks] == []
+    assert (await client.exchange(post(extractor.extraction_url))).status == 201
+
+
+async def test_an_error_of_the_reader_comes_through_as_it_is(
+    client: HttpExtractorClient, extractor: ScriptedExtractor
+) -> None:
+    extractor.on_path("/result", Reply(body=b"content"))
+    full = OSError("the disk is full")
+    with pytest.raises(OSError, match="disk is full") as trouble:
+        async with client.download(get(f"{extractor.url}/result")):
+            raise full
+    assert trouble.value is full
+
+
 async def test_connections_are_kept_and_nothing_else_is(client: HttpExtractorClient) -> None:
     cookie = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=b\r\n\r\n"
     async with RawServer(cookie, OK) as server, ScriptedExtractor() as extractor:

@@ -72,7 +72,8 @@ class HttpExtractorClient:
             async with _bounded(call, target):
                 response, source = await stack.enter_async_context(self._answered(call, target))
                 body = pieces(response, source, call.max_bytes)
-                start = b"" if response.ok else await beginning(body)
+                stack.push_async_callback(body.aclose)
+                start = b"" if response.status in range(200, 300) else await beginning(body)
             yield Download(answer(response, start), patiently(body, call.timeout, source))
 
     async def close(self) -> None:

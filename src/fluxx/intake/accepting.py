@@ -86,7 +86,7 @@ class Accepting:
             extractors = await self._registry.active_extractors(message.client_application_id)
         except NotFound as error:
             raise Poison("UnknownClientApplication", str(error)) from error
-        trace = message.trace_context or delivery.message.trace_context
+        trace = message.trace_context or accepted_file.trace_context(delivery.message.trace_context)
         jobs = self._jobs(message, extractors, trace)
         try:
             return await self._store.accept(Acceptance(jobs, await self._remote_file(message)))

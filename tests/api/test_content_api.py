@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from support.problems import problem_of
-from support.service import House, house
 
 from fluxx.clock import SystemClock
+from support.problems import problem_of
+from support.service import House, house
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -6,12 +6,12 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from support.placed_jobs import happened, placed_job
-from support.problems import problem_of
-from support.service import House
 
 from fluxx.model.job import Extractor, Job
 from fluxx.model.outcome import Extracted, NotReady, Refused, Submitted
+from support.placed_jobs import happened, placed_job
+from support.problems import problem_of
+from support.service import House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

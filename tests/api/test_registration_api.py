@@ -4,10 +4,10 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from support.problems import problem_of
-from support.service import House
 
 from fluxx.errors import SecretMissing
+from support.problems import problem_of
+from support.service import House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from support.problems import problem_of
-from support.service import House, house
 
 from fluxx.messages import accepted_file
 from fluxx.telemetry import FILE_UPLOADED, REQUEST_FAILED
+from support.problems import problem_of
+from support.service import House, house
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -21,6 +21,8 @@ HEAD_SECONDS: Final = 15.0
 class Connection(HttpToolsProtocol):
     """Made by uvicorn for each connection."""
 
+    head_seconds = HEAD_SECONDS
+
     _head_bytes = 0
     _in_head = True
     _head_timer: asyncio.TimerHandle | None = None
@@ -64,7 +66,7 @@ class Connection(HttpToolsProtocol):
         self._refuse(HTTPStatus.BAD_REQUEST, msg)
 
     def _await_head(self) -> None:
-        self._head_timer = self.loop.call_later(HEAD_SECONDS, self.timeout_keep_alive_handler)
+        self._head_timer = self.loop.call_later(self.head_seconds, self.timeout_keep_alive_handler)
 
     def _head_done(self) -> None:
         if self._head_timer is not None:

@@ -31,14 +31,25 @@ _WORDS: Final = {
 
 
 class HttpServer:
-    """Listens, runs, stops. ``guarded`` tells that callers must show a key (``API_KEYS``)."""
+    """Listens, runs, stops.
 
-    def __init__(self, app: ASGIApp, *, host: str, port: int, guarded: bool = False) -> None:
+    ``guarded`` tells that callers must show a key (``API_KEYS``); ``connection`` sets the bounds.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        host: str,
+        port: int,
+        guarded: bool = False,
+        connection: type[Connection] = Connection,
+    ) -> None:
         self.host = host
         self._port = port
         self._guarded = guarded
         self._listener: socket.socket | None = None
-        self._server = _Server(_config(app))
+        self._server = _Server(_config(app, connection))
 
     @property
     def port(self) -> int:
@@ -111,11 +122,11 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def _config(app: ASGIApp, connection: type[Connection]) -> uvicorn.Config:
     """Return uvicorn's settings; it logs nothing, since failures are told as facts."""
     return uvicorn.Config(
         app,
-        http=Connection,
+        http=connection,
         ws="none",
         lifespan="off",
         log_config=None,

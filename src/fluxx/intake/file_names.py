@@ -21,7 +21,7 @@ def display_name(given: str) -> str:
         stem, dot, suffix = name.rpartition(".")
         ending = dot + suffix if stem and len(suffix) < _LONGEST_SUFFIX else ""
         name = _cut(name, LONGEST_NAME - len(ending.encode("utf-16-le")) // 2) + ending
-    return name or UNNAMED
+    return name.strip() or UNNAMED
 
 
 def content_type_of(given: str) -> str:

@@ -27,6 +27,7 @@ class Faults(msgspec.Struct):
     refused_sends: int = 0
     lost_acknowledgements: int = 0  # sends that are stored, after which the connection dies
     refused_tokens: int = 0
+    silent: bool = False  # what arrives is not even read
 
 
 class Broker:

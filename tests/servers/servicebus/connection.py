@@ -73,6 +73,8 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
+        if self._broker.faults.silent:
+            return
         self._buffer += data
         for item in unpack(self._buffer):
             if isinstance(item, bytes):

@@ -99,6 +99,15 @@ class ServiceBusServer:
         finally:
             self.come_back()
 
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Be there and say nothing; the connections of that time are of no use afterwards."""
+        self._call(setattr, self._broker.faults, "silent", True)
+        try:
+            yield
+        finally:
+            self._call(setattr, self._broker.faults, "silent", False)
+
     def refuse_sends(self, times: int) -> None:
         """Answer so many sends with "server busy"; 0 ends it."""
         self._call(setattr, self._broker.faults, "refused_sends", times)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.servicebus.aio import ServiceBusClient
@@ -11,13 +12,16 @@ from fluxx.adapters.azure.bus_topic import ServiceBusTopic
 from fluxx.errors import Misconfigured
 from fluxx.ports.bus import Message
 
+OPERATION_SECONDS: Final = 7.0
+
 
 class ServiceBus:
     """Keeps the promises of ``ports.bus.Bus``.
 
     Connects with ``connection_string``, or to ``namespace`` (…servicebus.windows.net) with
     ``credential``, which stays the caller's to close. ``sends_to`` and ``subscriptions`` (names by
-    topic) are what ``check`` looks for.
+    topic) are what ``check`` looks for. ``operation_seconds`` bounds every operation; two in a row
+    must end before the relay's lease does.
     """
 
     def __init__(
@@ -28,7 +32,9 @@ class ServiceBus:
         credential: AsyncTokenCredential | None = None,
         sends_to: Sequence[str] = (),
         subscriptions: Mapping[str, Sequence[str]] | None = None,
+        operation_seconds: float = OPERATION_SECONDS,
     ) -> None:
+        self._seconds = operation_seconds
         self._client = _client(connection_string, namespace, credential)
         self._sends_to = sends_to
         self._topics: dict[str, ServiceBusTopic] = {}
@@ -44,7 +50,7 @@ class ServiceBus:
 
     def subscription(self, topic: str, name: str) -> ServiceBusSubscription:
         """See ``Bus.subscription``. Asked twice, it returns two consumers that compete."""
-        subscription = ServiceBusSubscription(self._client, topic=topic, name=name)
+        subscription = ServiceBusSubscription(self._client, topic=topic, name=name, seconds=self._seconds)
         self._subscriptions.append(subscription)
         return subscription
 
@@ -66,7 +72,7 @@ class ServiceBus:
 
     def _topic(self, name: str) -> ServiceBusTopic:
         if name not in self._topics:
-            self._topics[name] = ServiceBusTopic(self._client, name)
+            self._topics[name] = ServiceBusTopic(self._client, name, seconds=self._seconds)
         return self._topics[name]
 
 

@@ -23,9 +23,6 @@ from azure.servicebus.exceptions import (
 
 from fluxx.errors import Misconfigured, TooLarge, Unavailable
 
-OPERATION_SECONDS: Final = 10.0
-"""Longest wait for one operation, opening included."""
-
 CLOSE_SECONDS: Final = 3.0
 
 FROM_A_LIVE_LINK: Final = (ServiceBusServerBusyError, ServiceBusQuotaExceededError)
@@ -51,23 +48,28 @@ R = TypeVar("R")
 
 
 class Link(Generic[E]):
-    """Opens ``make()`` when it is needed. ``name`` says in errors what it leads to."""
+    """Opens ``make()`` when it is needed. ``name`` says in errors what it leads to.
 
-    def __init__(self, make: Callable[[], E], *, name: str) -> None:
+    ``seconds`` bounds every operation, opening included.
+    """
+
+    def __init__(self, make: Callable[[], E], *, name: str, seconds: float) -> None:
         self._make = make
         self._name = name
+        self._seconds = seconds
         self._endpoint: E | None = None
         self._lock = asyncio.Lock()
         self._closing: set[asyncio.Task[Any]] = set()
 
-    async def use(self, work: Callable[[E], Awaitable[R]], *, seconds: float = OPERATION_SECONDS) -> R:
-        """Let ``work`` use the open endpoint, alone, for at most ``seconds``.
+    async def use(self, work: Callable[[E], Awaitable[R]], *, longer: float = 0.0) -> R:
+        """Let ``work`` use the open endpoint, alone; ``longer`` adds seconds to the bound.
 
         Raises ``Unavailable``, its cause being Microsoft's error; the next use opens a new link.
         Errors about one message come through as they are.
         """
         async with self._lock:
             was_open = self._endpoint is not None
+            seconds = self._seconds + longer
             try:
                 return await self._attempt(work, seconds)
             except Unavailable as error:

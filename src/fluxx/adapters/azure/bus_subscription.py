@@ -18,7 +18,7 @@ from azure.servicebus import ServiceBusReceivedMessage, ServiceBusSubQueue
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver
 from azure.servicebus.exceptions import MessageAlreadySettled, MessageLockLostError
 
-from fluxx.adapters.azure.bus_link import OPERATION_SECONDS, Link
+from fluxx.adapters.azure.bus_link import Link
 from fluxx.adapters.azure.bus_messages import delivery, recorded
 from fluxx.errors import Unavailable
 from fluxx.ports.bus import Delivery, Recorded
@@ -41,11 +41,12 @@ Settle = Callable[[ServiceBusReceiver, ServiceBusReceivedMessage], Awaitable[Non
 class ServiceBusSubscription:
     """Keeps the promises of ``ports.bus.Subscription``."""
 
-    def __init__(self, client: ServiceBusClient, *, topic: str, name: str) -> None:
+    def __init__(self, client: ServiceBusClient, *, topic: str, name: str, seconds: float) -> None:
         said = f"subscription {name} of topic {topic}"
         make = partial(client.get_subscription_receiver, topic, name, socket_timeout=POLL_SECONDS)
-        self._alive = Link(make, name=said)
-        self._dead = Link(partial(make, sub_queue=ServiceBusSubQueue.DEAD_LETTER), name=f"dead letters of {said}")
+        self._alive = Link(make, name=said, seconds=seconds)
+        make_dead = partial(make, sub_queue=ServiceBusSubQueue.DEAD_LETTER)
+        self._dead = Link(make_dead, name=f"dead letters of {said}", seconds=seconds)
         self._held: list[tuple[float, ServiceBusReceivedMessage]] = []
 
     async def receive(self, *, limit: int, wait: float) -> Sequence[Delivery]:
@@ -124,7 +125,7 @@ class ServiceBusSubscription:
             for one in deliveries:
                 await _settle_one(receiver, _received(one), settle)
 
-        await self._alive.use(settle_all, seconds=OPERATION_SECONDS + SETTLE_SECONDS * len(deliveries))
+        await self._alive.use(settle_all, longer=SETTLE_SECONDS * len(deliveries))
 
     async def _give_back_held(self, receiver: ServiceBusReceiver, *, until: float) -> None:
         due = [held for held in self._held if held[0] <= until]

@@ -28,10 +28,10 @@ GATHERED: Final = 50
 class ServiceBusTopic:
     """Publishes to one topic, over one connection."""
 
-    def __init__(self, client: ServiceBusClient, name: str) -> None:
+    def __init__(self, client: ServiceBusClient, name: str, *, seconds: float) -> None:
         make = partial(client.get_topic_sender, name)
-        self._sending = Link(make, name=f"topic {name}")
-        self._checking = Link(make, name=f"topic {name}")
+        self._sending = Link(make, name=f"topic {name}", seconds=seconds)
+        self._checking = Link(make, name=f"topic {name}", seconds=seconds)
         self._gatherer: Gatherer[Sequence[Message], None] = Gatherer(self._send, limit=GATHERED)
 
     async def publish(self, messages: Sequence[Message]) -> None:

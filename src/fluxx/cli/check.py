@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def check(as_json: AsJson = False) -> None:
-    """Check the settings, and that database, bus, blobs and secrets answer; exit status 1 where one doesn't."""
+    """Check the settings, and that what they name answers.
+
+    That is the database, the bus, the blob store and the secret store. Exit status 1 where one doesn't.
+    """
     found = with_world(_checked)
     if as_json:
         output.json_line(found)

@@ -8,14 +8,15 @@ from fluxx.cli import output
 from fluxx.cli.grouping import group
 from fluxx.cli.opening import with_world
 from fluxx.cli.options import AsJson
+from fluxx.cli.tables import Column, Room
 
 clients: Final = group("Register client applications: whoever hands in files.")
 
 COLUMNS: Final = (
-    output.Column("CLIENT APPLICATION", whole=True),
-    output.Column("NAME"),
-    output.Column("ACTIVE", whole=True),
-    output.Column("CREATED (UTC)", whole=True),
+    Column("CLIENT APPLICATION", Room.WHOLE),
+    Column("NAME"),
+    Column("ACTIVE", Room.WHOLE),
+    Column("CREATED (UTC)", Room.WHOLE),
 )
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")]
 

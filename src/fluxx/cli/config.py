@@ -1,35 +1,41 @@
 """``fluxx config``: every setting, its value with secrets masked, and where it came from."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from fluxx.cli import output
+from fluxx.cli.opening import app_configuration
 from fluxx.cli.options import AsJson
+from fluxx.cli.tables import Column, Room
 
 if TYPE_CHECKING:
     from fluxx.settings import Settings
 
 MASK: Final = "***"
 COLUMNS: Final = (
-    output.Column("SETTING", whole=True),
-    output.Column("VALUE"),
-    output.Column("FROM", whole=True),
+    Column("SETTING", Room.WHOLE),
+    Column("FROM", Room.WHOLE),
+    Column("VALUE", Room.LOOSE),
 )
 
 
 def show_config(as_json: AsJson = False) -> None:
-    """Show every setting, its value (secrets masked) and where it came from."""
+    """Show every setting, its value, and where it came from."""
+    import asyncio
+
     from fluxx.settings import load
 
-    settings = load()
+    overlay = asyncio.run(app_configuration())
+    settings = load(overlay)
     rows = [
         {"setting": name.upper(), "value": shown(name, getattr(settings, name)), "from": origin}
-        for name, origin in _origins(settings).items()
+        for name, origin in _origins(settings, overlay).items()
     ]
     if as_json:
         output.json_line(rows)
     else:
         output.listing(
-            COLUMNS, [(each["setting"] or "", each["value"] or "-", each["from"] or "") for each in rows], empty=""
+            COLUMNS, [(each["setting"] or "", each["from"] or "", each["value"] or "-") for each in rows], empty=""
         )
 
 
@@ -64,12 +70,16 @@ def _masked(text: str) -> str:
     return f"{url.scheme}://{user}{place}{url.path}" + (f"?{MASK}" if url.query else "")
 
 
-def _origins(settings: "Settings") -> dict[str, str]:
+def _origins(settings: "Settings", overlay: Mapping[str, str]) -> dict[str, str]:
+    """Return for each setting the first place that has it, in the order in which they count."""
     from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
     kind = type(settings)
-    environment, dotenv = EnvSettingsSource(kind)(), DotEnvSettingsSource(kind)()
+    places = {
+        "App Configuration": {name for name, value in overlay.items() if value},
+        "environment": EnvSettingsSource(kind)(),
+        ".env": DotEnvSettingsSource(kind)(),
+    }
     return {
-        name: "environment" if name in environment else ".env" if name in dotenv else "default"
-        for name in kind.model_fields
+        name: next((place for place, names in places.items() if name in names), "default") for name in kind.model_fields
     }

@@ -2,26 +2,34 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from fluxx.cli import output
 from fluxx.cli.exits import FAILED
 from fluxx.cli.grouping import group
+from fluxx.cli.opening import load_settings, with_world
 from fluxx.cli.options import AsJson
+from fluxx.cli.tables import Column, Room
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-database: Final = group("Bring the database's tables up to date, and see where they are.")
+database: Final = group("Bring the database up to date, look at it, purge it.")
 
 COLUMNS: Final = (
-    output.Column("VERSION", whole=True, right=True),
-    output.Column("STATE", whole=True),
-    output.Column("SCRIPT"),
-    output.Column("INSTALLED (UTC)", whole=True),
+    Column("VERSION", Room.WHOLE, right=True),
+    Column("STATE", Room.WHOLE),
+    Column("SCRIPT"),
+    Column("INSTALLED (UTC)", Room.WHOLE),
 )
+
+UNITS: Final = {"d": "days", "h": "hours", "m": "minutes"}
+OlderThan = Annotated[
+    str, typer.Option("--older-than", metavar="AGE", help="Age at which it is forgotten, e.g. 90d, 36h or 30m.")
+]
 
 
 @database.command("migrate")
@@ -55,7 +63,7 @@ def show_migrations(as_json: AsJson = False) -> None:
 
 @database.command("check")
 def check_database() -> None:
-    """Say whether the database is up to date; exit status 1 where it isn't."""
+    """Say whether the database is up to date (else exit status 1)."""
     from fluxx.adapters.sql import migrations
     from fluxx.errors import Misconfigured
 
@@ -68,11 +76,40 @@ def check_database() -> None:
     output.line("The database is up to date.")
 
 
+@database.command("purge")
+def purge_database(older_than: OlderThan, as_json: AsJson = False) -> None:
+    """Forget jobs, files and events that ended long ago.
+
+    Live jobs and unpublished events stay, whatever their age.
+    """
+    from fluxx import wiring
+
+    age = _age(older_than)
+    forgotten = with_world(lambda world: wiring.purge(world).older_than(age))
+    if as_json:
+        output.json_line(forgotten)
+    else:
+        output.line(f"Forgot {forgotten.jobs} jobs, {forgotten.files} files and {forgotten.messages} messages.")
+
+
+def _age(text: str) -> timedelta:
+    """Return the age in ``90d``, ``36h`` or the like."""
+    number, unit = text[:-1], text[-1:]
+    if unit not in UNITS or not (number.isascii() and number.isdigit()) or int(number) == 0:
+        raise typer.BadParameter(f"{text!r} is no age; say for example 90d or 36h", param_hint="--older-than")
+    try:
+        return timedelta(**{UNITS[unit]: int(number)})
+    except OverflowError:
+        raise typer.BadParameter(f"{text!r} is longer than there has been time", param_hint="--older-than") from None
+
+
 @contextmanager
 def _engine() -> "Iterator[Engine]":
-    from fluxx import settings, wiring
+    import asyncio
 
-    engine = wiring.open_database(settings.load())
+    from fluxx import wiring
+
+    engine = wiring.open_database(asyncio.run(load_settings()))
     try:
         yield engine
     finally:

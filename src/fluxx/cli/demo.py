@@ -31,7 +31,10 @@ Home = Annotated[
 
 
 def demo(files: Files = None, keep: Keep = False, home: Home = None) -> None:
-    """Run everything once on real files: service, extractors, jobs, results."""
+    """Run it all once on real files, with two real extractors.
+
+    Exit status 1 where a job failed for a reason that is not the file's own.
+    """
     output.hint("Starting the service and two extractors ...")
     raise typer.Exit(run_service(_demo(files, keep, _fresh(home))))
 

@@ -9,22 +9,21 @@ from uuid import UUID
 
 import msgspec
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
-from rich.table import Table
 
 from fluxx.cli.displays import duration
-from fluxx.cli.output import Column, encodable, line, listing, printable, table
+from fluxx.cli.output import encodable, line, listing, printable, terminal_width
+from fluxx.cli.tables import Column, Room, natural_width
 from fluxx.cli.watching import Seen
 from fluxx.model.job import Status
 
 COLUMNS: Final = (
     Column("FILE"),
     Column("EXTRACTOR"),
-    Column("STATUS", whole=True),
-    Column("POLLS", whole=True, right=True),
-    Column("TIME", whole=True, right=True),
+    Column("STATUS", Room.WHOLE),
+    Column("POLLS", Room.WHOLE, right=True),
+    Column("TIME", Room.WHOLE, right=True),
 )
-RESULT: Final = Column("RESULT", whole=True)
+RESULT: Final = Column("RESULT", Room.WHOLE)
 LINES: Final = 8
 """Lines of text, and rows of a table, that are shown."""
 
@@ -89,7 +88,7 @@ def _show_jobs(seen: Sequence[Seen], blobs: Path) -> None:
     ]
     paths = [str(blobs / each.job.extractor_response) if each.job.extractor_response else "-" for each in seen]
     whole = [(*row, path) for row, path in zip(rows, paths, strict=True)]
-    if not sys.stdout.isatty() or _fits(table((*COLUMNS, RESULT), whole)):
+    if not sys.stdout.isatty() or natural_width((*COLUMNS, RESULT), whole) <= terminal_width():
         listing((*COLUMNS, RESULT), whole, empty="")
         return
     listing(COLUMNS, rows, empty="")
@@ -97,11 +96,6 @@ def _show_jobs(seen: Sequence[Seen], blobs: Path) -> None:
     for each, path in zip(seen, paths, strict=True):
         if each.job.extractor_response:
             line(f"  {printable(each.file_name)}, {printable(each.extractor_name)}\n{path}")
-
-
-def _fits(shown: Table) -> bool:
-    console = Console()
-    return console.measure(shown).maximum <= console.width
 
 
 def _results(seen: Sequence[Seen], blobs: Path, extractor: str) -> Iterator[tuple[Seen, dict[str, Any]]]:
@@ -141,5 +135,5 @@ def _show_failures(seen: Sequence[Seen]) -> None:
 
 def _fitted(text: str) -> str:
     """Cut a line to the terminal's width."""
-    width = Console().width if sys.stdout.isatty() else 120
+    width = terminal_width() if sys.stdout.isatty() else 120
     return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + encodable("…", "~")

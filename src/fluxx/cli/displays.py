@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from fluxx.cli.output import Column, encodable, line, printable, table
+from fluxx.cli.output import encodable, line, printable, styled
+from fluxx.cli.tables import Column, Room, Row, laid_out
 from fluxx.cli.watching import Display, Seen
 from fluxx.clock import Clock
 from fluxx.model.job import JobStatus
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 COLUMNS: Final = (
     Column("FILE"),
     Column("EXTRACTOR"),
-    Column("STATUS", whole=True),
-    Column("POLLS", whole=True, right=True),
-    Column("TIME", whole=True, right=True),
+    Column("STATUS", Room.WHOLE),
+    Column("POLLS", Room.WHOLE, right=True),
+    Column("TIME", Room.WHOLE, right=True),
     Column("SAYS"),
 )
+"""In the order of their worth: the last ones are left out where they don't fit."""
+
 ROOM: Final = 4
 """Lines of a terminal left to the title, the count of what isn't shown, and the prompt."""
 
@@ -90,10 +93,18 @@ class LiveDisplay:
 
         room = max(self._live.console.height - ROOM, 1)
         shown = seen if len(seen) <= room else sorted(seen, key=lambda each: each.job.status.is_final)[:room]
-        rows = [self._row(each) for each in shown]
         rest = len(seen) - len(shown)
         below = [f"and {rest} more"] if rest else []
-        self._live.update(Group(table(COLUMNS, rows), *below), refresh=True)
+        self._live.update(Group(*styled(self._fitted(shown)), *below), refresh=True)
+
+    def _fitted(self, seen: Sequence[Seen]) -> Sequence[Row]:
+        rows = [self._row(each) for each in seen]
+        ellipsis = encodable("…", "~")
+        tries = (
+            laid_out(COLUMNS[:count], [row[:count] for row in rows], width=self._live.console.width, ellipsis=ellipsis)
+            for count in range(len(COLUMNS), 0, -1)
+        )
+        return next((fitting for fitting in tries if fitting is not None), rows)
 
     def _row(self, seen: Seen) -> tuple[str, ...]:
         job = seen.job

@@ -24,7 +24,10 @@ Dead = Annotated[bool, typer.Option("--dead", help="Messages that were put aside
 
 
 def show_events(as_json: AsJson = False, follow: Follow = False, job: OfJob = None, dead: Dead = False) -> None:
-    """Show the published events, oldest first; --json prints each envelope as it was sent, one a line."""
+    """Show the published events, oldest first.
+
+    With --json each envelope is printed exactly as it was sent, one a line.
+    """
     if dead and job:
         raise typer.BadParameter("--dead and --job don't go together: a dead message has no job")
     with_world(lambda world: _dead(world, as_json, follow) if dead else _events(world, as_json, follow, job))

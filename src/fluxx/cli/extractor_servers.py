@@ -35,7 +35,9 @@ Kinds = Annotated[
     list[RealKind] | None,
     typer.Argument(metavar="[KIND...]", help="text, tables, or both (the default).", show_default=False),
 ]
-Workers = Annotated[int, typer.Option("--workers", min=1, max=64, help="Files worked on at the same time.")]
+Workers = Annotated[
+    int, typer.Option("--workers", metavar="N", min=1, max=64, help="Files worked on at the same time.")
+]
 Latency = Annotated[float, typer.Option("--latency", min=0, metavar="SECONDS", help="Least time that a job takes.")]
 LatencyMax = Annotated[
     float | None,
@@ -45,20 +47,25 @@ NotReady = Annotated[
     int, typer.Option("--not-ready", min=0, metavar="N", help="Polls of each job that come too early.")
 ]
 FailureRate = Annotated[
-    float, typer.Option("--failure-rate", min=0, max=1, help="Share of the jobs that end as failed.")
+    float, typer.Option("--failure-rate", metavar="RATE", min=0, max=1, help="Share of the jobs that end as failed.")
 ]
-FaultRate = Annotated[float, typer.Option("--fault-rate", min=0, max=1, help="Share of the requests answered 503.")]
+FaultRate = Annotated[
+    float, typer.Option("--fault-rate", metavar="RATE", min=0, max=1, help="Share of the requests answered 503.")
+]
 Size = Annotated[int, typer.Option("--size", min=0, metavar="BYTES", help="Size of each result.")]
 InlineMax = Annotated[
     int, typer.Option("--inline-max", min=0, metavar="BYTES", help="Larger results are given by resultUrl.")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="The same seed fails the same jobs in the same way.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed fails the same jobs in the same way.")]
 
 
 def serve_extractors(
     kinds: Kinds = None, host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 2, key_file: KeyFile = None
 ) -> None:
-    """Serve the extractors that come with Fluxx: text (of documents) and tables (of PDFs and spreadsheets)."""
+    """Serve the extractors that come with Fluxx.
+
+    They are text (of PDFs, Office files, HTML and more) and tables (of PDFs and spreadsheets).
+    """
     wanted: list[Kind] = [each.value for each in kinds or RealKind]
     run_service(_served(wanted, host=host, port=port, key_file=key_file, workers=workers))
 
@@ -77,7 +84,7 @@ def simulate(
     seed: Seed = 0,
     key_file: KeyFile = None,
 ) -> None:
-    """Serve an extractor that only pretends: for load, demos and faults."""
+    """Serve an extractor that only pretends, for load and faults."""
     from fluxx.extractors.simulator import Simulation
 
     simulation = Simulation(
@@ -104,12 +111,11 @@ async def _served(
 ) -> None:
     import asyncio
 
-    from fluxx.cli.opening import service_facts
+    from fluxx.cli.opening import load_settings, service_facts
     from fluxx.cli.signals import asked_to_end
     from fluxx.extractors.run import serve
-    from fluxx.settings import load
 
-    facts = service_facts(load())
+    facts = service_facts(await load_settings())
     key = read_key(key_file).reveal() if key_file else None
     asked = asyncio.Event()
     with asked_to_end(asked.set):

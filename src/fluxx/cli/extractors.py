@@ -11,21 +11,21 @@ from fluxx.cli.grouping import group
 from fluxx.cli.key_input import KeyFile, read_key
 from fluxx.cli.opening import with_world
 from fluxx.cli.options import AnyClientApplicationId, AsJson, ClientApplicationId, ExtractorId
+from fluxx.cli.tables import Column, Room
 
 if TYPE_CHECKING:
     from fluxx.model.job import Extractor
     from fluxx.registration.registering import ExtractorChange
     from fluxx.wiring import World
 
-extractors: Final = group("Register extractors for a client application, or run the ones that come with Fluxx.")
-extractors.command("serve")(serve_extractors)
+extractors: Final = group("Register extractors, or serve those that come with Fluxx.")
 
 COLUMNS: Final = (
-    output.Column("EXTRACTOR", whole=True),
-    output.Column("NAME"),
-    output.Column("ACTIVE", whole=True),
-    output.Column("EXTRACTION URL"),
-    output.Column("POLLING URL"),
+    Column("EXTRACTOR", Room.WHOLE),
+    Column("NAME"),
+    Column("ACTIVE", Room.WHOLE),
+    Column("EXTRACTION URL"),
+    Column("POLLING URL"),
 )
 Name = Annotated[str, typer.Option("--name", help="What people call it.")]
 NewName = Annotated[str | None, typer.Option("--name", help="Its new name.")]
@@ -48,7 +48,10 @@ def add_extractor(
     key_file: KeyFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register an extractor and print its id. Without --key-file, give it a key with 'fluxx key set'."""
+    """Register an extractor and print its id.
+
+    Without --key-file it has no API key yet: store one with 'fluxx key set'.
+    """
     from fluxx import wiring
     from fluxx.api.schemas import ExtractorDetails
 
@@ -117,10 +120,13 @@ def change_extractor(
 
 @extractors.command("deactivate")
 def deactivate_extractor(extractor: ExtractorId) -> None:
-    """Let an extractor get no more jobs; those under way are finished."""
+    """Give an extractor no more jobs; those under way are finished."""
     from fluxx.registration.registering import ExtractorChange
 
     with_world(lambda world: _changed(world, extractor, ExtractorChange(is_active=False)))
+
+
+extractors.command("serve")(serve_extractors)
 
 
 async def _changed(world: "World", extractor_id: UUID, change: "ExtractorChange") -> "Extractor":

@@ -11,6 +11,7 @@ from fluxx.cli.exits import FAILED
 from fluxx.cli.grouping import group
 from fluxx.cli.opening import with_world
 from fluxx.cli.options import AnyClientApplicationId, AsJson, JobId, JobIds
+from fluxx.cli.tables import Column, Room
 
 if TYPE_CHECKING:
     from fluxx.cli.watching import Seen
@@ -20,18 +21,17 @@ if TYPE_CHECKING:
 jobs: Final = group("Look at jobs, follow them, cancel them, run them again.")
 
 COLUMNS: Final = (
-    output.Column("JOB", whole=True),
-    output.Column("FILE"),
-    output.Column("EXTRACTOR"),
-    output.Column("STATUS", whole=True),
-    output.Column("POLLS", whole=True, right=True),
-    output.Column("UPDATED (UTC)", whole=True),
+    Column("JOB", Room.WHOLE),
+    Column("FILE"),
+    Column("EXTRACTOR"),
+    Column("STATUS", Room.WHOLE),
+    Column("AGE", Room.WHOLE, right=True),
 )
 HISTORY: Final = (
-    output.Column("TIME (UTC)", whole=True),
-    output.Column("STATUS", whole=True),
-    output.Column("ATTEMPT", whole=True, right=True),
-    output.Column("MESSAGE"),
+    Column("TIME (UTC)", Room.WHOLE),
+    Column("STATUS", Room.WHOLE),
+    Column("ATTEMPT", Room.WHOLE, right=True),
+    Column("MESSAGE", Room.LOOSE),
 )
 
 StatusName = Literal["Queued", "Started", "Succeeded", "Failed"]
@@ -39,7 +39,9 @@ Status = Annotated[StatusName | None, typer.Option("--status", case_sensitive=Fa
 Extractor = Annotated[UUID | None, typer.Option("--extractor", metavar="ID", help="Only those of this extractor.")]
 File = Annotated[UUID | None, typer.Option("--file", metavar="ID", help="Only those of this file.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it becomes the jobs' status message.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Show at most this many, the newest.")]
+Limit = Annotated[
+    int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Show at most this many, the newest.")
+]
 
 
 @jobs.command("list")
@@ -89,7 +91,10 @@ def show_job(job_id: JobId, as_json: AsJson = False) -> None:
 
 @jobs.command("watch")
 def watch_jobs(job_ids: JobIds) -> None:
-    """Follow jobs until all are final; exit status 1 where one failed."""
+    """Follow jobs until all are final.
+
+    Exit status 1 where one failed.
+    """
     from fluxx.model.job import Status as State
 
     seen = with_world(lambda world: _watched(world, job_ids))
@@ -101,13 +106,16 @@ def watch_jobs(job_ids: JobIds) -> None:
 
 @jobs.command("cancel")
 def cancel_jobs(job_ids: JobIds, reason: Reason = "Cancelled by an operator.") -> None:
-    """Fail jobs that aren't final; work that is under way for them is dropped."""
+    """Fail jobs that aren't final; work under way is dropped."""
     with_world(lambda world: _cancelled(world, job_ids, reason))
 
 
 @jobs.command("retry")
 def retry_jobs(job_ids: JobIds, as_json: AsJson = False) -> None:
-    """Run final jobs again: each gets a new job for the same file and extractor, whose id is printed."""
+    """Run final jobs again and print the new jobs' ids.
+
+    Each is a new job for the same file and extractor; asked twice, it is the same new job.
+    """
     with_world(lambda world: _retried(world, job_ids, as_json=as_json))
 
 
@@ -151,15 +159,11 @@ async def _retried(world: "World", job_ids: Sequence[UUID], *, as_json: bool) ->
 
 
 def _row(seen: "Seen") -> tuple[str, ...]:
+    from fluxx.clock import SystemClock
+
     job = seen.job
-    return (
-        str(job.job_id),
-        seen.file_name,
-        seen.extractor_name,
-        job.status,
-        str(job.poll_attempt_count),
-        output.moment(job.updated_at),
-    )
+    age = output.age(SystemClock().now() - job.created_at)
+    return str(job.job_id), seen.file_name, seen.extractor_name, job.status, age
 
 
 def _facts_of(seen: "Seen") -> list[tuple[str, str]]:

@@ -16,7 +16,10 @@ keys: Final = group("Store extractors' API keys in the vault.")
 
 @keys.command("set")
 def set_key(extractor: ExtractorId, key_file: KeyFile = None) -> None:
-    """Store an extractor's API key, read from stdin, from --key-file or typed at a prompt."""
+    """Store an extractor's API key.
+
+    It is read from stdin or --key-file, or typed at a hidden prompt; never given as an argument.
+    """
     from fluxx import wiring
 
     key = read_key(key_file)
@@ -25,7 +28,7 @@ def set_key(extractor: ExtractorId, key_file: KeyFile = None) -> None:
 
 @keys.command("delete")
 def delete_key(extractor: ExtractorId) -> None:
-    """Remove an extractor's API key; its next jobs fail until it has one again."""
+    """Remove an extractor's API key; without one its jobs fail."""
     with_world(lambda world: _deleted(world, extractor))
 
 

@@ -1,6 +1,6 @@
 """Opens what the settings name for one command, and closes it after."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -28,6 +28,28 @@ def run_service(service: Coroutine[Any, Any, T]) -> T:
         return runner.run(service)
 
 
+async def load_settings() -> "Settings":
+    """Return the settings, from everywhere. Raises ``Misconfigured`` or ``Unavailable``."""
+    from fluxx.settings import load
+
+    return load(await app_configuration())
+
+
+async def app_configuration() -> Mapping[str, str]:
+    """Return what Azure App Configuration holds, where it is configured at all."""
+    from fluxx.errors import Misconfigured
+    from fluxx.settings import load
+
+    settings = load()
+    if settings.app_config_connection_string is None and settings.app_config_endpoint is None:
+        return {}
+    try:
+        from fluxx.adapters.azure.app_configuration import read
+    except ModuleNotFoundError as missing:
+        raise Misconfigured(f"App Configuration needs {missing.name}; run: pip install 'fluxx[azure]'") from None
+    return await read(settings)
+
+
 def service_facts(settings: "Settings") -> "Facts":
     """Return where a service tells its facts: a log on stderr, as the settings want it."""
     from fluxx import telemetry
@@ -39,10 +61,10 @@ def service_facts(settings: "Settings") -> "Facts":
 async def _opened(work: "Callable[[World], Awaitable[T]]") -> T:
     import random
 
-    from fluxx import settings, wiring
+    from fluxx import wiring
     from fluxx.clock import SystemClock
     from fluxx.telemetry import Facts
 
-    facts = Facts()
-    async with wiring.connect(settings.load(), facts=facts, clock=SystemClock(), chance=random.Random()) as world:
+    settings = await load_settings()
+    async with wiring.connect(settings, facts=Facts(), clock=SystemClock(), chance=random.Random()) as world:
         return await work(world)

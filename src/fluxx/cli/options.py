@@ -16,4 +16,6 @@ ExtractorId = Annotated[UUID, typer.Argument(metavar="EXTRACTOR", help="Id of th
 JobId = Annotated[UUID, typer.Argument(metavar="JOB", help="Id of the job.")]
 JobIds = Annotated[list[UUID], typer.Argument(metavar="JOB...", help="Ids of the jobs.")]
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 picks a free one.")]
+Port = Annotated[
+    int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 picks a free one.")
+]

@@ -4,28 +4,19 @@ Everything that comes from outside (file names, messages) passes ``printable``, 
 sequence in it reaches a terminal.
 """
 
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.text import Text
+
+    from fluxx.cli.tables import Column, Row
 
 STYLE_OF: Final = {"Queued": "dim", "Started": "cyan", "Succeeded": "green", "Failed": "red"}
 """How a job's status is coloured."""
-
-
-MIN_WIDTH: Final = 4
-"""Characters that a shortened column keeps."""
-
-
-class Column(NamedTuple):
-    """A column of a listing. A ``whole`` one is never shortened: ids are there to be copied."""
-
-    title: str
-    whole: bool = False
-    right: bool = False
 
 
 def printable(text: str) -> str:
@@ -36,6 +27,13 @@ def printable(text: str) -> str:
 def moment(value: datetime | None) -> str:
     """Return a time as people read it: UTC, to the second."""
     return f"{value:%Y-%m-%d %H:%M:%S}" if value else ""
+
+
+def age(value: timedelta) -> str:
+    """Return how long ago something was, in its largest unit."""
+    seconds = max(int(value.total_seconds()), 0)
+    sizes = ((86400, "d"), (3600, "h"), (60, "m"))
+    return next((f"{seconds // size}{unit}" for size, unit in sizes if seconds >= size), f"{seconds}s")
 
 
 def yes(value: bool) -> str:
@@ -77,20 +75,52 @@ def hint(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
-def listing(columns: Sequence[Column], rows: Iterable[Sequence[str]], *, empty: str) -> None:
-    """Print rows under their titles: a table that fits the terminal, or whole plain columns in a pipe.
+def listing(columns: "Sequence[Column]", rows: "Iterable[Row]", *, empty: str) -> None:
+    """Print rows under their titles: as a table that fits the terminal, or uncut in a pipe.
 
     ``empty`` is said on stderr where there are no rows.
     """
-    from rich.console import Console
+    from fluxx.cli import tables
 
     shown = [[printable(cell) for cell in row] for row in rows]
     if not shown:
         hint(empty)
-    elif sys.stdout.isatty():
-        Console(highlight=False).print(table(columns, shown))
+        return
+    if not sys.stdout.isatty():
+        for row in tables.laid_out(columns, shown, width=sys.maxsize) or []:
+            line(tables.GAP.join(row).rstrip())
+        return
+    laid_out = tables.laid_out(columns, shown, width=terminal_width(), ellipsis=encodable("…", "~"))
+    if laid_out is None:
+        for each in tables.blocks(columns, shown):
+            line(each)
     else:
-        _plain(columns, shown)
+        _print_styled(laid_out)
+
+
+def styled(rows: "Iterable[Row]") -> "list[Text]":
+    """Return laid-out rows, titles first, in a terminal's colours."""
+    from rich.text import Text
+
+    texts = []
+    for place, row in enumerate(rows):
+        parts = [(cell, "bold" if place == 0 else STYLE_OF.get(cell.strip(), "")) for cell in row]
+        spaced = [part for each in parts for part in (("  ", ""), each)][1:]
+        texts.append(Text.assemble(*spaced, no_wrap=True, overflow="ignore"))
+    return texts
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal that stdout is."""
+    return shutil.get_terminal_size().columns
+
+
+def _print_styled(rows: "Iterable[Row]") -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for each in styled(rows):
+        console.print(each, soft_wrap=True)
 
 
 def fields(pairs: Sequence[tuple[str, str]]) -> None:
@@ -98,32 +128,3 @@ def fields(pairs: Sequence[tuple[str, str]]) -> None:
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
         line(f"{name:<{width}}  {printable(value)}".rstrip())
-
-
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> "Table":
-    """Return a table for a terminal; where it is narrow, whole columns wrap and others end in an ellipsis."""
-    from rich.table import Table
-    from rich.text import Text
-
-    made = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        made.add_column(
-            column.title,
-            justify="right" if column.right else "left",
-            no_wrap=not column.whole,
-            overflow="fold" if column.whole else "ellipsis",
-            min_width=MIN_WIDTH if not column.whole else None,
-        )
-    for row in rows:
-        made.add_row(*(Text(cell, style=STYLE_OF.get(cell, "")) for cell in row))
-    return made
-
-
-def _plain(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    from rich.cells import cell_len
-
-    titled = [[column.title for column in columns], *rows]
-    widths = [max(cell_len(row[place]) for row in titled) for place in range(len(columns))]
-    for row in titled:
-        cells = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
-        line("  ".join(cells).rstrip())

@@ -20,7 +20,7 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", h
 
 
 def show_result(job_id: JobId, to: Output = None) -> None:
-    """Write a job's result, exactly as it was stored, to stdout or a file."""
+    """Write a job's result, byte for byte, to stdout or a file."""
     with_world(lambda world: _copied(world, job_id, to))
 
 

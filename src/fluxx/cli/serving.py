@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fluxx.running import Role, Service
     from fluxx.settings import Settings
 
-serve: Final = group("Serve one of the HTTP APIs alone; as many of each as you like.")
+serve: Final = group("Serve one of the HTTP APIs alone; run as many as you like.")
 
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8080
@@ -25,24 +25,24 @@ API with its documentation: {url}/docs. Ctrl-C drains and stops."""
 
 
 def up(host: Host = LOOPBACK, port: Port = PORT) -> None:
-    """Run everything in one process until SIGTERM or Ctrl-C, then drain."""
+    """Run everything in one process, until SIGTERM or Ctrl-C."""
     run_service(_served(frozenset({"worker", "registration", "files", "jobs"}), host, port))
 
 
 def worker() -> None:
-    """Run a worker alone: it accepts files, works on jobs and relays events."""
+    """Run a worker alone: files to jobs, jobs to results and events."""
     run_service(_served(frozenset({"worker"}), LOOPBACK, 0))
 
 
 @serve.command("registration")
 def serve_registration(host: Host = LOOPBACK, port: Port = PORT) -> None:
-    """Serve the registration API: client applications and their extractors."""
+    """Serve the registration API: clients and their extractors."""
     run_service(_served(frozenset({"registration"}), host, port))
 
 
 @serve.command("jobs")
 def serve_jobs(host: Host = LOOPBACK, port: Port = PORT) -> None:
-    """Serve the job API: jobs, histories, results, cancel and retry."""
+    """Serve the job API: histories, results, cancel, retry."""
     run_service(_served(frozenset({"jobs"}), host, port))
 
 
@@ -57,13 +57,12 @@ async def _served(roles: "frozenset[Role]", host: str, port: int) -> None:
     import random
 
     from fluxx import wiring
-    from fluxx.cli.opening import service_facts
+    from fluxx.cli.opening import load_settings, service_facts
     from fluxx.cli.signals import asked_to_end
     from fluxx.clock import SystemClock
     from fluxx.running import Service
-    from fluxx.settings import load
 
-    settings = load()
+    settings = await load_settings()
     facts = service_facts(settings)
     async with wiring.connect(settings, facts=facts, clock=SystemClock(), chance=random.Random()) as world:
         service = Service(world, roles=roles, host=host, port=port)

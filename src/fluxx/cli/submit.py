@@ -33,7 +33,7 @@ Wait = Annotated[bool, typer.Option("--wait", help="Follow the jobs until all ar
 
 
 def submit(files: Files, client_application: For, wait: Wait = False, as_json: AsJson = False) -> None:
-    """Hand in files and print their ids; with --wait, follow their jobs."""
+    """Hand in files and print their ids, or wait for their results."""
     with_world(lambda world: _submitted(world, files, client_application, wait=wait, as_json=as_json))
 
 

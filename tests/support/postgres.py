@@ -73,6 +73,12 @@ class Postgres:
             self._process.wait(START_SECONDS)
             self._process = None
 
+    @property
+    def pid(self) -> int:
+        """The id of the server's first process, the parent of all others."""
+        assert self._process
+        return self._process.pid
+
     def url(self, database: str) -> str:
         """Return the URL of one database, for ``make_engine``."""
         return f"postgresql://postgres@/{database}?host={self._folder}"

@@ -7,7 +7,7 @@ from typing import Final
 
 import aiohttp
 
-from fluxx.adapters.http.decoding import BrokenBody, TooMuch, decoded
+from fluxx.adapters.http.decoding import Bounded, BrokenBody, TooMuch
 from fluxx.adapters.http.failures import told
 from fluxx.adapters.http.target import Target
 from fluxx.errors import NoAnswer, TooLarge
@@ -33,9 +33,11 @@ async def pieces(response: aiohttp.ClientResponse, source: Target, max_bytes: in
     if not encoding and (response.content_length or 0) > max_bytes:
         raise too_large
     try:
-        async with aclosing(decoded(_raw(response), encoding=encoding, max_bytes=max_bytes)) as body:
-            async for piece in body:
+        body = Bounded(encoding, max_bytes)
+        while data := await response.content.readany():
+            for piece in body.feed(data):
                 yield piece
+        body.finish()
     except TooMuch:
         raise too_large from None
     except BrokenBody as broken:
@@ -67,11 +69,6 @@ async def beginning(body: AsyncGenerator[bytes, None]) -> bytes:
             if len(start) >= EXCERPT:
                 break
     return start[:EXCERPT]
-
-
-async def _raw(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    while data := await response.content.readany():
-        yield data
 
 
 def _text(value: str) -> str:

@@ -60,20 +60,25 @@ class HttpExtractorClient:
     async def exchange(self, call: Call) -> Answer:
         """Make the call and return the whole answer, whatever its status."""
         target = Target.parse(call.url)
-        async with _bounded(call, target), self._answered(call, target) as (response, source):
-            body = b"".join([piece async for piece in pieces(response, source, call.max_bytes)])
-            return answer(response, body)
+        try:
+            async with asyncio.timeout(call.timeout), self._answered(call, target) as (response, source):
+                return answer(response, b"".join([piece async for piece in pieces(response, source, call.max_bytes)]))
+        except TimeoutError:
+            raise _too_slow(call, target) from None
 
     @asynccontextmanager
     async def download(self, call: Call) -> AsyncIterator[Download]:
         """Make the call and stream the body; ``timeout`` bounds the wait for the head and for each piece."""
         target = Target.parse(call.url)
         async with AsyncExitStack() as stack:
-            async with _bounded(call, target):
-                response, source = await stack.enter_async_context(self._answered(call, target))
-                body = pieces(response, source, call.max_bytes)
-                stack.push_async_callback(body.aclose)
-                start = b"" if response.status in range(200, 300) else await beginning(body)
+            try:
+                async with asyncio.timeout(call.timeout):
+                    response, source = await stack.enter_async_context(self._answered(call, target))
+                    body = pieces(response, source, call.max_bytes)
+                    stack.push_async_callback(body.aclose)
+                    start = b"" if response.status in range(200, 300) else await beginning(body)
+            except TimeoutError:
+                raise _too_slow(call, target) from None
             yield Download(answer(response, start), patiently(body, call.timeout, source))
 
     async def close(self) -> None:
@@ -132,10 +137,5 @@ class HttpExtractorClient:
         return socket.socket(family, kind, protocol)
 
 
-@asynccontextmanager
-async def _bounded(call: Call, target: Target) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(call.timeout):
-            yield
-    except TimeoutError:
-        raise NoAnswer(f"{target} gave no answer within {call.timeout:g} s.") from None
+def _too_slow(call: Call, target: Target) -> NoAnswer:
+    return NoAnswer(f"{target} gave no answer within {call.timeout:g} s.")

@@ -5,7 +5,7 @@ comes out, byte by byte, and a few kilobytes can't fill the memory (a "decompres
 """
 
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, Iterator
+from collections.abc import Iterator
 from typing import Final, Protocol
 
 ACCEPTED: Final = "gzip, deflate"
@@ -24,10 +24,10 @@ class TooMuch(Exception):
 
 
 class Decoder(Protocol):
-    """Undoes one content encoding."""
+    """Undoes one content encoding, fed with the body as it comes."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield what ``data`` decodes to, in bounded pieces."""
+        """Yield what ``data`` decodes to, in non-empty pieces; raise ``BrokenBody``."""
         ...
 
     def finish(self) -> None:
@@ -35,20 +35,24 @@ class Decoder(Protocol):
         ...
 
 
-async def decoded(raw: AsyncIterable[bytes], *, encoding: str, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    """Yield the non-empty decoded pieces of a body; raise ``TooMuch`` or ``BrokenBody``.
+class Bounded:
+    """A decoder that gives out at most ``max_bytes``, then raises ``TooMuch``."""
 
-    Never more than ``max_bytes`` come out; the piece that would go beyond is held back.
-    """
-    decoder = _decoder(encoding)
-    left = max_bytes
-    async for data in raw:
-        for piece in decoder.feed(data):
-            left -= len(piece)
-            if left < 0:
+    def __init__(self, encoding: str, max_bytes: int) -> None:
+        self._decoder = _decoder(encoding)
+        self._left = max_bytes
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """See ``Decoder.feed``; the piece that would go beyond the bound is held back."""
+        for piece in self._decoder.feed(data):
+            self._left -= len(piece)
+            if self._left < 0:
                 raise TooMuch
             yield piece
-    decoder.finish()
+
+    def finish(self) -> None:
+        """See ``Decoder.finish``."""
+        self._decoder.finish()
 
 
 def _decoder(encoding: str) -> Decoder:
@@ -65,8 +69,7 @@ def _decoder(encoding: str) -> Decoder:
 
 class _Identity:
     def feed(self, data: bytes) -> Iterator[bytes]:
-        if data:
-            yield data
+        yield data
 
     def finish(self) -> None:
         """Whether all has come is the HTTP library's to know."""

@@ -72,8 +72,8 @@ class EgressGuard:
         name = target.host.rstrip(".")
         if name == "localhost" or name.endswith(".localhost"):
             self.permitted(_LOCALHOST, of=target.origin)
-        elif target.literal is not None:
-            self.permitted([target.literal], of=target.origin)
+        elif (address := target.literal) is not None:
+            self.permitted([address], of=target.origin)
 
     def permitted(self, addresses: Sequence[Address], *, of: str) -> Sequence[Address]:
         """Return those of the addresses that may be called; raise ``EgressRefused`` where none may.
@@ -91,7 +91,7 @@ class EgressGuard:
     def permits(self, address: Address) -> bool:
         """Whether a connection to the address may be made."""
         inner = _inner(address)
-        return _kind(inner) is None or any(address in network or inner in network for network in self._allowed)
+        return any(address in network or inner in network for network in self._allowed) or _kind(inner) is None
 
 
 def _inner(address: Address) -> Address:

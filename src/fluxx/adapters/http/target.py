@@ -132,7 +132,7 @@ def _name(text: str) -> str:
 
 def _ipv4(text: str) -> IPv4Address | None:
     try:
-        return IPv4Address(text)
+        return IPv4Address(text) if text[-1:].isdigit() else None
     except AddressValueError:
         return None
 

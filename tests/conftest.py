@@ -4,9 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from support.databases import DIALECTS, Databases
 from support.postgres import Postgres, running_postgres
+
+
+# A busy machine is no failure: what is slow is found by the benchmarks.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

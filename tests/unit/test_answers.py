@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxx import errors
 from fluxx.extraction import answers
 from fluxx.extraction.answers import KeyRejected, Ready
 from fluxx.model.outcome import NotReady, Refused, Retry, Submitted
@@ -196,152 +195,6 @@ def test_an_inline_result_keeps_its_bytes(result: bytes) -> None:
 )  # fmt: skip
 def test_of_error_result_and_url_the_first_counts(body: bytes, meaning: object) -> None:
     assert poll(200, body) == meaning
-
-
-@pytest.mark.parametrize(
-    ("headers", "status", "seconds"),
-    [
-        ({"retry-after": "7"}, 503, 7.0),
-        ({"retry-after": " 1.5 "}, 503, 1.5),
-        ({"retry-after": "0"}, 503, 0.0),
-        ({"retry-after": "-5"}, 503, 0.0),
-        ({"retry-after": "1" * 400}, 503, 366 * 86400.0),
-        ({"retry-after": "Sun, 01 Mar 2026 12:00:30 GMT"}, 503, 30.0),
-        ({"retry-after": "Sunday, 01-Mar-26 12:00:30 GMT"}, 503, 30.0),
-        ({"retry-after": "Sun Mar  1 12:00:30 2026"}, 503, 30.0),
-        ({"retry-after": "Sun, 01 Mar 2026 13:00:30 +0100"}, 503, 30.0),
-        ({"retry-after": "Sun, 01 Mar 2020 12:00:00 GMT"}, 503, 0.0),
-        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}, 503, 366 * 86400.0),
-        ({"retry-after": "Fri, 31 Dec 99999 23:59:59 GMT"}, 503, None),
-        ({"retry-after": ""}, 503, None),
-        ({"retry-after": "soon"}, 503, None),
-        ({"retry-after": "nan"}, 503, None),
-        ({"retry-after": "inf"}, 503, None),
-        ({"retry-after": "1_000"}, 503, None),
-        ({"retry-after": "٣"}, 503, None),
-        ({"retry-after": "5, 7"}, 503, None),
-        ({"retry-after-ms": "250"}, 429, 0.25),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 429, 0.25),
-        ({"retry-after-ms": "x", "retry-after": "9"}, 429, 9.0),
-        ({"x-ratelimit-reset": "20"}, 429, 20.0),
-        ({"x-ratelimit-reset": "1772366420"}, 429, 20.0),
-        ({"x-ratelimit-reset": "1772366420500"}, 429, 20.5),
-        ({"x-ratelimit-reset": "1672366420"}, 429, 0.0),
-        ({"x-ratelimit-reset": "20", "retry-after": "3"}, 429, 3.0),
-        ({"x-ratelimit-reset": "x"}, 429, None),
-        ({"x-ratelimit-reset": "20"}, 503, None),
-        ({}, 503, None),
-    ],
-)
-def test_retry_after_in_all_its_forms(headers: dict[str, str], status: int, seconds: float | None) -> None:
-    for meaning in (
-        answers.submission(answer(status, headers=headers), now=NOW),
-        answers.polled(answer(status, headers=headers), now=NOW, grace=False),
-        answers.downloaded(answer(status, headers=headers), now=NOW),
-    ):
-        assert isinstance(meaning, Retry)
-        assert meaning.after == seconds
-
-
-@pytest.mark.parametrize(
-    ("wish", "seconds"),
-    [
-        (b"7", 7.0), (b"0.5", 0.5), (b"-1", 0.0), (b'"8"', 8.0), (b'"Sun, 01 Mar 2026 12:00:30 GMT"', 30.0),
-        (b"1e300", 366 * 86400.0), (b"1e999", None), (b"1" * 5000, None), (b"true", None), (b"null", None),
-        (b'"soon"', None), (b"[1]", None), (b"{}", None),
-    ],
-)  # fmt: skip
-def test_a_wish_in_the_body_counts_where_no_header_speaks(wish: bytes, seconds: float | None) -> None:
-    body = b'{"isReady":false,"retryAfter":' + wish + b"}"
-    assert poll(200, body) == NotReady(seconds)
-    assert submit(202, body).poll_after == seconds
-    assert poll(200, body, retry_after="3") == NotReady(3.0)
-
-
-def test_a_wish_counts_wherever_one_can_be_followed() -> None:
-    assert submit(201, retry_after="4").poll_after == 4.0
-    assert submit(409, retry_after="4").poll_after == 4.0
-    assert poll(200, HTML, retry_after="4").after == 4.0
-    assert poll(404, grace=True, retry_after="4").after == 4.0
-    assert download(404, retry_after="4").after == 4.0
-
-
-@pytest.mark.parametrize(
-    ("meaning", "words"),
-    [
-        (lambda: submit(201, b'{"id": 5}'), 'Submitted: HTTP 201: {"id": 5}.'),
-        (lambda: submit(409), "The extractor already had the job: HTTP 409."),
-        (lambda: submit(400, b"unsupported file"), "The extractor refused the submission: HTTP 400: unsupported file."),
-        (lambda: submit(503, b"busy!"), "The extractor could not take the submission now: HTTP 503: busy!"),
-        (lambda: submit(401, b"key " + KEY.encode()), "The extractor rejected the API key: HTTP 401: key ***."),
-        (
-            lambda: submit(307, location="https://h/in?token=t0p"),
-            "The extractor redirected the submission to https://h/in?token=***, which is not followed: HTTP 307.",
-        ),
-        (lambda: poll(302), "The extractor redirected the poll to nowhere, which is not followed: HTTP 302."),
-        (lambda: poll(404), "The extractor does not know the job: HTTP 404."),
-        (lambda: poll(404, grace=True), "The extractor does not know the job yet: HTTP 404."),
-        (lambda: poll(200), "The extractor sent a body that can't be read (empty): HTTP 200."),
-        (
-            lambda: poll(200, HTML),
-            "The extractor sent a body that can't be read (HTML or XML, not JSON): HTTP 200: " + HTML.decode() + ".",
-        ),
-        (
-            lambda: poll(200, b"[1]"),
-            "The extractor sent a body that can't be read (JSON, but not an object): HTTP 200: [1].",
-        ),
-        (lambda: poll(200, b"{}"), "The extractor sent a body without isReady: HTTP 200: {}."),
-        (
-            lambda: poll(200, b'{"isReady":true}'),
-            (
-                "The extractor said that the result is ready, but sent neither result nor resultUrl nor error: "
-                'HTTP 200: {"isReady":true}.'
-            ),
-        ),
-        (
-            lambda: download(403),
-            "The extractor no longer gives the result at its URL; the next poll asks for a fresh one: HTTP 403.",
-        ),
-        (lambda: download(206), "The extractor did not give the whole result: HTTP 206."),
-        (lambda: download(500), "The extractor could not give the result now: HTTP 500."),
-        (lambda: download(415), "The extractor refused the result download: HTTP 415."),
-    ],
-)  # fmt: skip
-def test_the_reasons_are_words_to_act_on(meaning: Callable[[], Any], words: str) -> None:
-    found = meaning()
-    assert (found.message if isinstance(found, Submitted) else found.reason) == words
-
-
-@pytest.mark.parametrize(
-    ("error", "meaning"),
-    [
-        (errors.NoAnswer("timed out"), Retry("No answer from the extractor: timed out")),
-        (errors.NoAnswer("refused", sent=False), Retry("No answer from the extractor: refused")),
-        (
-            errors.Unavailable("vault: timed out"),
-            Retry("Something that this service stands on is away: vault: timed out", counted=False),
-        ),
-        (
-            errors.Misconfigured("no container"),
-            Retry("Something that this service stands on is away: no container", counted=False),
-        ),
-        (errors.EgressRefused("10.0.0.1"), Refused("The extractor's address may not be called: 10.0.0.1")),
-        (errors.TooLarge("more than 5 bytes"), Refused("more than 5 bytes")),
-        (errors.SecretMissing("no key"), Refused("no key")),
-        (errors.NotFound("no such file"), Refused("no such file")),
-        (errors.BadInput("no URL", field="url"), Refused("no URL")),
-        (errors.Conflict("changed"), Retry("changed")),
-        (errors.FluxxError("odd"), Retry("odd")),
-    ],
-)
-def test_a_call_without_an_answer(error: errors.FluxxError, meaning: object) -> None:
-    assert answers.failure(error) == meaning
-
-
-def test_an_error_text_is_scrubbed_and_short() -> None:
-    found = answers.failure(errors.NoAnswer(f"GET https://h/?sig=abc {KEY} " + "x" * 9000), secrets=[KEY])
-    assert found.reason.startswith("No answer from the extractor: GET https://h/?sig=*** *** xxx")
-    assert len(found.reason) < 600
 
 
 anything = st.builds(

@@ -20,6 +20,8 @@ REASON_LENGTH: Final = 80
 BODY_LENGTH: Final = 300
 _WINDOW: Final = 4096
 """Characters of a body that are looked at: enough to fill an excerpt, however large the body."""
+_WIDEST: Final = 12
+"""Characters that one letter of a secret may have become."""
 _LAYERS: Final = 3
 """Encodings on top of each other that are undone in looking for a secret."""
 _SHORTEST: Final = 4
@@ -60,7 +62,7 @@ def scrubbed(text: str | bytes, *, secrets: Sequence[str] = (), length: int) -> 
     known = [secret for secret in secrets if secret]
     # A secret cut by the window's edge would not be recognised: look further by the longest one's
     # longest writing, and show nothing of that far end.
-    margin = 6 * max(map(len, known), default=0)
+    margin = _WIDEST * max(map(len, known), default=0)
     window = text[: _WINDOW + margin]
     line = _printable(window.decode(errors="replace") if isinstance(window, bytes) else window)
     for secret in known:

@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, settings
 from support.databases import DIALECTS, Databases
 from support.postgres import Postgres, running_postgres
 
+pytest_plugins = ["support.azure"]
+
 
 # A busy machine is no failure: what is slow is found by the benchmarks.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

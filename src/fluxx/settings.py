@@ -6,6 +6,7 @@ A setting that makes no sense raises ``Misconfigured`` with one clear line.
 """
 
 import logging
+from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -54,6 +55,9 @@ class Settings(BaseSettings):
         None, description="Azure App Configuration by connection string; its values go over all others."
     )
     app_config_endpoint: str | None = Field(None, description="Azure App Configuration by endpoint and identity.")
+    app_config_label: str | None = Field(
+        None, description="Label of the values read from App Configuration; unset: those without a label."
+    )
     registration_url: str | None = Field(
         None, description="Base URL of the Registration API; unset: registrations are read from the database."
     )
@@ -138,10 +142,15 @@ class Settings(BaseSettings):
         return logging.getLevelNamesMapping()[self.log_level.upper()]
 
 
-def load(**overrides: Any) -> Settings:
-    """Return the settings; ``overrides`` (by field name) win. Raises ``Misconfigured``, one line."""
+def load(app_configuration: Mapping[str, str] | None = None, /, **overrides: Any) -> Settings:
+    """Return the settings. Raises ``Misconfigured``, one line.
+
+    What ``app_configuration`` holds (by field name, as text) goes over the environment, and
+    ``overrides`` (by field name) over everything.
+    """
+    over = {name: value for name, value in (app_configuration or {}).items() if value}
     try:
-        return Settings(**overrides)
+        return Settings(**{**over, **overrides})
     except ValidationError as error:
         raise Misconfigured(_one_line(error)) from None
 

@@ -50,6 +50,7 @@ JOB_FAILED = Fact("job_failed", logging.ERROR, "Job {job_id} failed: {message}")
 JOB_CANCELLED = Fact("job_cancelled", logging.INFO, "Job {job_id} cancelled")
 CLAIM_LOST = Fact("claim_lost", logging.INFO, "Job {job_id}: the claim was lost, the work is dropped")
 STEP_FAILED = Fact("step_failed", logging.ERROR, "Job {job_id}: unexpected {error}")
+VAULT_RETRYING = Fact("vault_retrying", logging.WARNING, "The Key Vault is asked again: {error}")
 EVENTS_PUBLISHED = Fact("events_published", logging.DEBUG, "Published {count} events")
 
 # The reference extractors

@@ -21,6 +21,10 @@ MIB = 2**20
 JSON = "application/json"
 MEMORY = 24 * MIB
 """Bytes that a stream of any length may take."""
+CROOKED_PATHS = [
+    *("", "/", "/etc/passwd", "..", "../x", "a/../b", "a/./b", "a//b", "a/", ".partial/x", "a/.b", "a\\b", "a\0b"),
+    *("a b", "a?b", "a%2fb", "ä", "a\n", "~/x", "c:/x", "a" * 201, "a/" * 250 + "a"),
+]
 
 
 class BlobsWorld(Protocol):
@@ -73,9 +77,9 @@ def in_an_hour() -> datetime:
     return datetime.now(UTC) + timedelta(hours=1)
 
 
-@pytest.mark.parametrize("size", [0, 1, 1000, MIB, 4 * MIB - 1, 4 * MIB, 9 * MIB + 17])
-@pytest.mark.parametrize("streamed", [False, True])
-class WholeBlobs:
+class BlobsContract:
+    @pytest.mark.parametrize("size", [0, 1, 1000, MIB, 4 * MIB - 1, 4 * MIB, 9 * MIB + 17])
+    @pytest.mark.parametrize("streamed", [False, True])
     async def test_what_is_written_is_read(self, world: BlobsWorld, size: int, *, streamed: bool) -> None:
         path, content = result_path(), content_of(size)
         stored = await world.blobs.write(path, pieces(content) if streamed else content, content_type=JSON)
@@ -84,8 +88,6 @@ class WholeBlobs:
             assert opened.size == size
             assert b"".join([chunk async for chunk in opened.chunks]) == content
 
-
-class BlobsContract(WholeBlobs):
     async def test_check_finds_it_usable(self, world: BlobsWorld) -> None:
         await world.blobs.check()
 
@@ -204,7 +206,7 @@ class BlobsContract(WholeBlobs):
         assert described(await read(world.blobs, path)) in stored
 
     async def test_a_long_stream_takes_little_memory(self, world: BlobsWorld) -> None:
-        path, piece, count = result_path(), content_of(MIB // 16), 1024
+        path, piece, count = result_path(), content_of(MIB // 16), 640
 
         async def long() -> AsyncIterator[bytes]:
             for _ in range(count):
@@ -222,11 +224,7 @@ class BlobsContract(WholeBlobs):
             tracemalloc.stop()
         assert stored == Stored(len(piece) * count, sha256.hexdigest())
 
-    @pytest.mark.parametrize(
-        "path",
-        ["", "/", "/etc/passwd", "..", "../x", "a/../b", "a/./b", "a//b", "a/", ".partial/x", "a/.b", "a\\b", "a\0b"]
-        + ["a b", "a?b", "a%2fb", "ä", "a\n", "~/x", "c:/x", "a" * 201, "a/" * 250 + "a"],
-    )
+    @pytest.mark.parametrize("path", CROOKED_PATHS)
     async def test_a_path_that_is_not_plain_is_refused(self, world: BlobsWorld, path: str) -> None:
         for refused in (
             world.blobs.write(path, b"x", content_type=JSON),

@@ -4,7 +4,7 @@ import re
 from typing import Final
 from uuid import UUID
 
-from fluxx.errors import BadInput
+from fluxx.errors import BadInput, SecretMissing
 from fluxx.ports.secrets import ApiKey
 
 LONGEST_KEY: Final = 25_000
@@ -34,3 +34,16 @@ def checked_key(key: ApiKey) -> str:
     if len(value) > LONGEST_KEY or not _VALUE.fullmatch(value):
         raise BadInput("An API key must be one line of visible ASCII characters.", field="apiKey")
     return value
+
+
+def usable_key(name: str, value: str) -> ApiKey:
+    """Return what the store keeps for the extractor ``name``, without one newline that an editor left at its end.
+
+    Raises ``SecretMissing`` where that is nothing, or nothing that a header can carry.
+    """
+    value = value.removesuffix("\n").removesuffix("\r")
+    if not value:
+        raise SecretMissing(f"The API key stored for extractor {name} is empty.")
+    if not _VALUE.fullmatch(value):
+        raise SecretMissing(f"The API key stored for extractor {name} is not one line of visible ASCII characters.")
+    return ApiKey(value)

@@ -1,13 +1,25 @@
 """What the SDKs' errors mean to a caller of a port."""
 
-from azure.core.exceptions import AzureError, HttpResponseError
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
 
-from fluxx.errors import Unavailable
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+
+from fluxx.errors import NotFound, Unavailable
+
+_BLOB_GONE: Final = frozenset({"BlobNotFound", "ResourceNotFound", ""})
+"""Other things that aren't found, such as the container, are no fault of the caller's."""
 
 
-def unavailable(what: str, error: AzureError) -> Unavailable:
-    """Return ``error`` as ``Unavailable`` in one line: what, and why in short."""
-    return Unavailable(f"{what}: {words(error)}.")
+@contextmanager
+def told_as(what: str) -> Iterator[None]:
+    """Turn the SDK's errors into ``NotFound`` (a blob that isn't there) or ``Unavailable``: ``what``, and why."""
+    try:
+        yield
+    except AzureError as error:
+        gone = isinstance(error, ResourceNotFoundError) and error_code(error) in _BLOB_GONE
+        raise (NotFound if gone else Unavailable)(f"{what}: {words(error)}.") from error
 
 
 def words(error: AzureError) -> str:

@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeVar
 
+from fluxx.adapters.batches import batches
 from fluxx.adapters.blob_paths import checked_path
 from fluxx.adapters.embedded.partial_file import PartialFile
 from fluxx.errors import Misconfigured, NotFound, Unavailable
@@ -98,15 +99,15 @@ class FolderBlobs:
             raise
 
     async def _write_stream(self, path: str, target: Path, content: AsyncIterable[bytes]) -> Stored:
-        batches = _batches(content)
-        first = await anext(batches, b"")
+        pieces = batches(content, BATCH)
+        first = await anext(pieces, b"")
         if len(first) < BATCH:
             return await self._hop(path, self._write_whole, target, first)
         partial = await self._hop(path, PartialFile, self._partial)
         try:
             await self._hop(path, partial.write, first)
-            async for batch in batches:
-                await self._hop(path, partial.write, batch)
+            async for piece in pieces:
+                await self._hop(path, partial.write, piece)
             return await self._hop(path, partial.place, target)
         except BaseException:
             # Not awaited: the caller may be cancelled, and the thread does it anyway.
@@ -147,20 +148,6 @@ def _opened(path: str, target: Path) -> tuple[BinaryIO, int]:
 def _read_at(file: BinaryIO, start: int, size: int) -> bytes:
     file.seek(start)
     return file.read(size)
-
-
-async def _batches(content: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    gathered: list[bytes] = []
-    size = 0
-    async for chunk in content:
-        gathered.append(chunk)
-        size += len(chunk)
-        if size >= BATCH:
-            yield b"".join(gathered)
-            gathered.clear()
-            size = 0
-    if gathered:
-        yield b"".join(gathered)
 
 
 def _trouble(what: str, error: OSError, *, not_ours: type[Exception]) -> Exception:

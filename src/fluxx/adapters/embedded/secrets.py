@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from fluxx.adapters.key_cache import KeyCache
-from fluxx.adapters.key_rules import checked_key, secret_name
+from fluxx.adapters.key_rules import checked_key, secret_name, usable_key
 from fluxx.errors import Misconfigured, SecretMissing, Unavailable
 from fluxx.ports.secrets import ApiKey
 
@@ -70,7 +70,7 @@ class FolderSecrets:
             raise SecretMissing(f"No API key is stored for extractor {name}.") from error
         except OSError as error:
             raise Unavailable(f"The key of extractor {name} can't be read: {error.strerror}.") from error
-        return _key(name, content)
+        return usable_key(name, content.decode(errors="replace"))
 
     def _write(self, name: str, value: str) -> None:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -89,14 +89,3 @@ class FolderSecrets:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.scandir(self._root):
             pass
-
-
-def _key(name: str, content: bytes) -> ApiKey:
-    try:
-        value = content.decode().removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError as error:
-        # Without the cause: its text would show a part of the key.
-        raise SecretMissing(f"The API key stored for extractor {name} is not text ({error.reason}).") from None
-    if not value:
-        raise SecretMissing(f"The API key stored for extractor {name} is empty.")
-    return ApiKey(value)

@@ -1,0 +1,106 @@
+"""Settings kept in Azure App Configuration; the wiring lays them over environment, ``.env`` and defaults.
+
+Keys are the settings' names (``MAX_POLL_ATTEMPTS``), under the label ``APP_CONFIG_LABEL`` or none.
+References to Key Vault secrets are resolved. Read once, at start: a change counts after a restart.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any, Final, Self
+
+from azure.appconfiguration import ConfigurationSetting, SecretReferenceConfigurationSetting
+from azure.appconfiguration.aio import AzureAppConfigurationClient
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.keyvault.secrets import KeyVaultSecretIdentifier
+from azure.keyvault.secrets.aio import SecretClient
+
+from fluxx.adapters.azure.failures import words
+from fluxx.adapters.azure.identity import BoundedCredential, credential
+from fluxx.adapters.azure.secrets import secret_client
+from fluxx.errors import Misconfigured, Unavailable
+from fluxx.settings import Settings
+
+BOUND: Final = 30.0
+"""Seconds for reading everything, retries included."""
+NO_LABEL: Final = "\0"
+_RETRIES: Final = 3
+
+
+async def read(settings: Settings, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return what App Configuration holds for the settings, by their names in lower case.
+
+    Raises ``Misconfigured`` where it refuses or a reference leads nowhere, ``Unavailable`` where it
+    can't be reached: starting with half the settings would be worse than not starting.
+    """
+    names = type(settings).model_fields
+    try:
+        async with asyncio.timeout(BOUND), _Reader(environment) as reader:
+            found = await reader.listed(settings)
+            return {name: await reader.value(found[name]) for name in names if name in found}
+    except TimeoutError:
+        raise Unavailable(f"App Configuration gave no answer within {BOUND:g} s.") from None
+    except AzureError as error:
+        refused = isinstance(error, HttpResponseError) and error.status_code in {401, 403}
+        kind = Misconfigured if refused else Unavailable
+        raise kind(f"App Configuration can't be read: {words(error)}.") from error
+
+
+class _Reader:
+    """Holds the clients of one reading, and an identity from the moment that it is needed."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._stack = AsyncExitStack()
+        self._identity: BoundedCredential | None = None
+        self._vaults: dict[str, SecretClient] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def listed(self, settings: Settings) -> dict[str, ConfigurationSetting]:
+        client = self._client(settings)
+        self._stack.push_async_callback(client.close)
+        label = settings.app_config_label or NO_LABEL
+        return {each.key.lower(): each async for each in client.list_configuration_settings(label_filter=label)}
+
+    async def value(self, found: ConfigurationSetting) -> str:
+        if not isinstance(found, SecretReferenceConfigurationSetting):
+            return found.value or ""
+        try:
+            secret_id = KeyVaultSecretIdentifier(found.secret_id or "")
+            secret = await self._vault(secret_id.vault_url).get_secret(secret_id.name, secret_id.version)
+        except (ValueError, ResourceNotFoundError) as error:
+            raise Misconfigured(f"{found.key}: its Key Vault reference in App Configuration leads nowhere.") from error
+        return secret.value or ""
+
+    def _client(self, settings: Settings) -> AzureAppConfigurationClient:
+        bounds: dict[str, Any] = {
+            "retry_total": _RETRIES,
+            "retry_backoff_max": 2,
+            "connection_timeout": 5,
+            "read_timeout": 10,
+        }
+        try:
+            if settings.app_config_connection_string is not None:
+                connection_string = settings.app_config_connection_string.get_secret_value()
+                return AzureAppConfigurationClient.from_connection_string(connection_string, **bounds)
+            return AzureAppConfigurationClient(settings.app_config_endpoint or "", self._credential(), **bounds)
+        except ValueError:
+            raise Misconfigured("APP_CONFIG_CONNECTION_STRING or APP_CONFIG_ENDPOINT can't be used as it is.") from None
+
+    def _vault(self, url: str) -> SecretClient:
+        if url not in self._vaults:
+            self._vaults[url] = secret_client(url, self._credential(), retries=_RETRIES)
+            self._stack.push_async_callback(self._vaults[url].close)
+        return self._vaults[url]
+
+    def _credential(self) -> BoundedCredential:
+        if self._identity is None:
+            self._identity = credential(self._environment)
+            self._stack.push_async_callback(self._identity.close)
+        return self._identity

@@ -1,0 +1,127 @@
+"""API keys in Azure Key Vault, named by ``ClientApplicationExtractorID`` (story 6).
+
+The wiring makes it from ``KEY_VAULT_URL``. A missing key is told from a vault that can't be asked:
+the first fails a job, the second lets it wait.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from azure.core.credentials_async import AsyncTokenCredential
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
+from azure.keyvault.secrets.aio import SecretClient
+
+from fluxx.adapters.azure.failures import told_as, words
+from fluxx.adapters.azure.patience import Patience
+from fluxx.adapters.key_cache import KeyCache
+from fluxx.adapters.key_rules import checked_key, secret_name, usable_key
+from fluxx.errors import Misconfigured, SecretMissing, Unavailable
+from fluxx.ports.secrets import ApiKey
+from fluxx.telemetry import Facts
+
+LIFETIME: Final = 300.0
+"""Seconds that a key read is trusted. A key that an extractor refuses is read anew before that."""
+READ_BOUND: Final = 10.0
+"""Seconds for one key, retries included: well below a job's lease."""
+CHANGE_BOUND: Final = 40.0
+"""Seconds for a change: the vault takes its time to delete or recover a secret."""
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_NOBODY: Final = UUID(int=0)
+
+
+def secret_client(
+    vault_url: str, credential: AsyncTokenCredential, *, retries: int = 0, **transport: Any
+) -> SecretClient:
+    """Return a client of the vault; without ``retries`` of its own unless told. Raises ``Misconfigured``."""
+    parts = urlsplit(vault_url)
+    if parts.scheme != "https" or not parts.hostname:
+        raise Misconfigured("KEY_VAULT_URL must look like https://<vault>.vault.azure.net.")
+    return SecretClient(
+        vault_url,
+        credential,
+        # A vault must name its own domain when it asks for a token; a server on this machine has none.
+        verify_challenge_resource=parts.hostname not in LOOPBACK,
+        retry_total=retries,
+        connection_timeout=3,
+        read_timeout=5,
+        **transport,
+    )
+
+
+class VaultSecrets:
+    """The ``Secrets`` port on one Key Vault; keys are cached for ``lifetime`` seconds."""
+
+    def __init__(self, client: SecretClient, facts: Facts, *, lifetime: float = LIFETIME) -> None:
+        self._client = client
+        self._patience = Patience(facts)
+        self._cache = KeyCache(self._read, lifetime)
+
+    async def api_key(self, extractor_id: UUID, *, fresh: bool = False) -> ApiKey:
+        """Return the extractor's key; see the port."""
+        return await self._cache.get(extractor_id, fresh=fresh)
+
+    async def set_api_key(self, extractor_id: UUID, key: ApiKey) -> None:
+        """Store the key as a new version of its secret; raises ``BadInput`` for a key no header can carry."""
+        name, value = secret_name(extractor_id), checked_key(key)
+        await self._change(extractor_id, "stored", lambda: self._set(name, value))
+
+    async def delete_api_key(self, extractor_id: UUID) -> None:
+        """Remove the key; one that isn't there is fine. The vault itself keeps it recoverable for a while."""
+        name = secret_name(extractor_id)
+        await self._change(extractor_id, "removed", lambda: self._delete(name))
+
+    async def check(self) -> None:
+        """Raise ``Misconfigured`` where the vault refuses this identity, ``Unavailable`` where it is away."""
+        try:
+            await self._read(_NOBODY)
+        except SecretMissing:
+            return  # asked, allowed to, and answered
+        except Unavailable as error:
+            cause = error.__cause__
+            if isinstance(cause, HttpResponseError) and cause.status_code in {401, 403}:
+                raise Misconfigured(f"KEY_VAULT_URL: {error}") from error
+            raise
+
+    async def close(self) -> None:
+        """Give back connections."""
+        await self._client.close()
+
+    async def _read(self, extractor_id: UUID) -> ApiKey:
+        name = secret_name(extractor_id)
+        try:
+            secret = await self._patience.ask(lambda: self._client.get_secret(name), bound=READ_BOUND)
+        except ResourceNotFoundError as error:
+            raise SecretMissing(f"The Key Vault holds no API key for extractor {name}.") from error
+        except AzureError as error:
+            if _is_disabled(error):
+                raise SecretMissing(f"The API key of extractor {name} is disabled in the Key Vault.") from error
+            raise Unavailable(f"The Key Vault can't be read: {words(error)}.") from error
+        return usable_key(name, secret.value or "")
+
+    async def _change(self, extractor_id: UUID, done: str, call: Callable[[], Awaitable[None]]) -> None:
+        try:
+            with told_as(f"The key of extractor {extractor_id} can't be {done}"):
+                await self._patience.ask(call, bound=CHANGE_BOUND)
+        finally:
+            self._cache.forget(extractor_id)
+
+    async def _set(self, name: str, value: str) -> None:
+        try:
+            await self._client.set_secret(name, value)
+        except ResourceExistsError:
+            # A deleted secret keeps its name until it is purged: it must be recovered before it is written.
+            await self._client.recover_deleted_secret(name)
+            await self._client.set_secret(name, value)
+
+    async def _delete(self, name: str) -> None:
+        try:
+            await self._client.delete_secret(name)
+        except ResourceNotFoundError:
+            return
+
+
+def _is_disabled(error: AzureError) -> bool:
+    inner = getattr(getattr(error, "error", None), "innererror", None) or {}
+    return inner.get("code") == "SecretDisabled"

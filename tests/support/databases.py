@@ -7,9 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy.schema import DropTable
 
-from fluxx.adapters.sql.engine import make_engine
+from fluxx.adapters.sql.engine import dialect_of, make_engine
+from fluxx.adapters.sql.migration_history import HOME
+from fluxx.adapters.sql.migration_history import NAME as HISTORY
 from fluxx.adapters.sql.migrations import migrate
+from fluxx.adapters.sql.tables import metadata
 from support.postgres import Postgres
 
 SQLSERVER_VARIABLE = "TEST_SQLSERVER_URL"
@@ -55,6 +59,7 @@ class Databases:
         url = os.environ.get(SQLSERVER_VARIABLE)
         if not url:
             pytest.skip(f"needs a SQL Server whose database may be emptied: set {SQLSERVER_VARIABLE}")
+        drop_tables(url)
         if not empty:
             make_tables(url)
         yield url
@@ -77,4 +82,15 @@ def make_tables(url: str) -> None:
     """Make the tables of today in an empty database."""
     engine = make_engine(url)
     migrate(engine)
+    engine.dispose()
+
+
+def drop_tables(url: str) -> None:
+    """Drop every table of ours, whatever version they are of, and the memory of their migrations."""
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        for table in reversed(metadata.sorted_tables):
+            connection.execute(DropTable(table, if_exists=True))
+        home = HOME[dialect_of(engine)]
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {home + '.' if home else ''}{HISTORY}")
     engine.dispose()

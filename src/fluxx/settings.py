@@ -18,6 +18,8 @@ from fluxx.errors import Misconfigured
 from fluxx.model.deadlines import Limits
 
 Network = IPv4Network | IPv6Network
+Seconds = Annotated[float, Field(gt=0, le=315_360_000, allow_inf_nan=False)]
+"""A duration of at most ten years: what is larger is a slip, and would overflow dates."""
 
 
 class Settings(BaseSettings):
@@ -65,18 +67,20 @@ class Settings(BaseSettings):
         None, description="Base URL under which extractors reach this service's signed file URLs."
     )
     max_submit_attempts: int = Field(5, ge=1, description="Submissions tried before a job fails.")
-    submit_timeout_seconds: float = Field(30.0, gt=0, description="Longest wait for the answer to a submission.")
-    poll_timeout_seconds: float = Field(30.0, gt=0, description="Longest wait for the answer to a poll.")
+    submit_timeout_seconds: Seconds = Field(30.0, description="Longest wait for the answer to a submission.")
+    poll_timeout_seconds: Seconds = Field(30.0, description="Longest wait for the answer to a poll.")
     max_poll_attempts: int = Field(720, ge=1, description="Answered polls before a job that is not ready fails.")
     max_poll_errors: int = Field(10, ge=1, description="Polls or downloads that fail in a row before the job fails.")
-    poll_interval_seconds: float = Field(5.0, gt=0, description="Wait before the first poll.")
-    poll_backoff_factor: float = Field(1.5, ge=1, description="Growth of the wait from poll to poll.")
-    poll_max_interval_seconds: float = Field(60.0, gt=0, description="Longest wait between polls.")
-    retry_base_seconds: float = Field(1.0, gt=0, description="Wait after a first error; doubles, with full jitter.")
-    retry_max_seconds: float = Field(60.0, gt=0, description="Longest wait after an error.")
-    job_timeout_seconds: float = Field(3600.0, gt=0, description="Time from queued until a job is given up.")
-    signed_url_ttl_seconds: float = Field(
-        3600.0, gt=0, description="Life of a signed file URL; lengthened to the job's deadline where that is later."
+    poll_interval_seconds: Seconds = Field(5.0, description="Wait before the first poll.")
+    poll_backoff_factor: float = Field(
+        1.5, ge=1, le=100, allow_inf_nan=False, description="Growth of the wait from poll to poll."
+    )
+    poll_max_interval_seconds: Seconds = Field(60.0, description="Longest wait between polls.")
+    retry_base_seconds: Seconds = Field(1.0, description="Wait after a first error; doubles, with full jitter.")
+    retry_max_seconds: Seconds = Field(60.0, description="Longest wait after an error.")
+    job_timeout_seconds: Seconds = Field(3600.0, description="Time from queued until a job is given up.")
+    signed_url_ttl_seconds: Seconds = Field(
+        3600.0, description="Life of a signed file URL; lengthened to the job's deadline where that is later."
     )
     max_inline_result_bytes: int = Field(16 * 2**20, ge=1024, description="Largest answer with an inline result.")
     max_result_bytes: int = Field(2 * 2**30, ge=1024, description="Largest result fetched from a resultUrl.")
@@ -85,9 +89,11 @@ class Settings(BaseSettings):
     max_concurrency_per_extractor: int | None = Field(
         None, ge=1, description="Share of MAX_CONCURRENCY that one extractor may take; unset: half."
     )
-    lease_seconds: float = Field(60.0, ge=1, description="How long a claimed job stays with a silent worker.")
-    retention_days: float | None = Field(
-        None, gt=0, description="Age in days at which ended jobs, their files and events are forgotten; unset: never."
+    lease_seconds: float = Field(
+        60.0, ge=1, le=86_400, allow_inf_nan=False, description="How long a claimed job stays with a silent worker."
+    )
+    retention_days: Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)] | None = Field(
+        None, description="Age in days at which ended jobs, their files and events are forgotten; unset: never."
     )
     egress_allowed_networks: Annotated[tuple[Network, ...], NoDecode] = Field(
         (), description="Private networks that extractors may be called in, comma-separated, e.g. 10.1.0.0/16."

@@ -129,3 +129,28 @@ async def test_an_expired_result_url_is_asked_for_again(tmp_path: Path) -> None:
 
         assert job["status"] == "Succeeded"
         assert (tmp_path / "blobs" / job["resultPath"]).read_bytes() == b"[]"
+
+
+async def test_a_job_past_its_deadline_is_asked_once_more(tmp_path: Path) -> None:
+    async with ScriptedExtractor(not_ready=1) as extractor, house(tmp_path, job_timeout_seconds=1) as fluxx:
+        extractor.on_poll(Reply(body={"isReady": False}, headers={"Retry-After": "3600"}))
+        client = await fluxx.client_application()
+        await fluxx.extractor(client, extractor.extraction_url)
+        [job] = await fluxx.finished(await fluxx.upload(client))
+
+        assert len(extractor.polls()) == 2
+        assert job["status"] == "Succeeded"
+
+
+async def test_a_separate_polling_url_is_asked_with_the_key(tmp_path: Path) -> None:
+    async with ScriptedExtractor() as extraction, ScriptedExtractor(not_ready=0) as polling, house(tmp_path) as fluxx:
+        polling.on_path("/results/7", Reply(body=b"[7]"))
+        polling.on_poll(Reply(body={"isReady": True, "resultUrl": "/results/7"}))
+        client = await fluxx.client_application()
+        await fluxx.extractor(client, extraction.extraction_url, polling_url=f"{polling.url}/status")
+        [job] = await fluxx.finished(await fluxx.upload(client))
+
+        assert job["status"] == "Succeeded"
+        assert [one.method for one in extraction.requests] == ["POST"]
+        assert [one.path for one in polling.requests] == [f"/status/{job['jobId']}", "/results/7"]
+        assert all("Authorization" in one.headers for one in polling.requests)

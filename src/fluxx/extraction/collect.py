@@ -56,8 +56,9 @@ class Collect:
         return _extracted(job, stored, polled=polled)
 
     async def _key_for(self, url: str, extractor: Extractor) -> ApiKey | None:
-        """Return the key only where the result lies at the extractor's own origin."""
-        if origin(url) != origin(extractor.extraction_url):
+        """Return the key only where the result lies at an origin that was registered with it."""
+        registered = {origin(own) for own in (extractor.extraction_url, extractor.polling_url) if own}
+        if origin(url) not in registered:
             return None
         return await self._secrets.api_key(extractor.client_application_extractor_id)
 

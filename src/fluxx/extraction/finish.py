@@ -81,8 +81,8 @@ class Finish:
         return transition.job.due_at
 
     async def _outcome(self, job: Job) -> Outcome:
-        if deadlines.is_over(job, self._clock.now()):
-            return Refused(deadlines.words(job))
+        if job.status is Status.QUEUED and deadlines.is_over(job, self._clock.now()):
+            return Refused(deadlines.words(job))  # a started job is asked once more: its result may be ready
         began = monotonic()
         try:
             outcome = await guarded(self._steps[job.status], job)

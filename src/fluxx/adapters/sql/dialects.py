@@ -1,0 +1,112 @@
+"""What differs between the three databases when a connection is opened: its options, and its first words.
+
+Used by ``engine.py`` only; what differs in claims is in ``claims.py``.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import URL, Connection, Engine, event
+
+from fluxx.adapters.sql.tables import SCHEMAS
+from fluxx.errors import Misconfigured
+
+READING: Final = "fluxx_reading"
+"""The execution option of transactions that only read."""
+
+
+class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
+    """The longest waits, in seconds: to connect, for a pooled connection, for a lock, for an answer."""
+
+    connect: float = 10.0
+    pool: float = 10.0
+    lock: float = 10.0
+    statement: float = 30.0
+
+
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """How one database is opened: SQLAlchemy's driver, options of ``create_engine``, listeners."""
+
+    driver: str
+    options: Callable[[URL, Timeouts, str], dict[str, Any]]
+    listen: Callable[[Engine, Timeouts], None]
+
+
+def _sqlite_options(url: URL, limits: Timeouts, _application_name: str) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "connect_args": {"check_same_thread": False, "timeout": limits.lock, "isolation_level": None},
+        "execution_options": {"schema_translate_map": dict.fromkeys(SCHEMAS)},
+    }
+    if url.database in (None, "", ":memory:"):
+        # A database in memory is its connection: there can only be one, and it must stay.
+        return options | {"pool_size": 1, "pool_recycle": -1}
+    if not (folder := Path(url.database or "").parent).is_dir():
+        raise Misconfigured(f"DATABASE_URL: the folder {folder} doesn't exist")
+    return options
+
+
+def _listen_sqlite(engine: Engine, _limits: Timeouts) -> None:
+    def connected(connection: Any, _record: object) -> None:
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    def begun(connection: Connection) -> None:
+        # A transaction that reads first and writes later would fail at once where another one wrote between.
+        only_reads = connection.get_execution_options().get(READING, False)
+        connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")
+
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "begin", begun)
+
+
+def _postgresql_options(url: URL, limits: Timeouts, application_name: str) -> dict[str, Any]:
+    waits = {
+        "statement_timeout": limits.statement,
+        "lock_timeout": limits.lock,
+        # A process that froze in a transaction must not hold its locks for ever.
+        "idle_in_transaction_session_timeout": 2 * limits.statement,
+    }
+    settings = " ".join(f"-c {name}={round(1000 * seconds)}" for name, seconds in waits.items())
+    asked = url.query.get("options", "")
+    return {
+        "connect_args": {
+            "connect_timeout": max(1, round(limits.connect)),
+            "application_name": url.query.get("application_name", application_name),
+            "options": f"{settings} {asked if isinstance(asked, str) else ' '.join(asked)}".strip(),
+            # The server's timeouts are worth nothing when its machine is gone: notice within half a minute.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 4,
+            "tcp_user_timeout": round(1000 * limits.statement),
+        }
+    }
+
+
+def _listen_postgresql(_engine: Engine, _limits: Timeouts) -> None:
+    """Everything is said in the connection string."""
+
+
+def _sqlserver_options(_url: URL, limits: Timeouts, _application_name: str) -> dict[str, Any]:
+    # The driver keeps the application's name to itself; its timeout here is the one for connecting.
+    return {"connect_args": {"timeout": max(1, round(limits.connect))}}
+
+
+def _listen_sqlserver(engine: Engine, limits: Timeouts) -> None:
+    def connected(connection: Any, _record: object) -> None:
+        connection.timeout = max(1, round(limits.statement))
+        cursor = connection.cursor()
+        cursor.execute(f"SET LOCK_TIMEOUT {round(1000 * limits.lock)}")
+        cursor.close()
+        connection.commit()
+
+    event.listen(engine, "connect", connected)
+
+
+OPENINGS: Final = {
+    "sqlite": Opening(driver="pysqlite", options=_sqlite_options, listen=_listen_sqlite),
+    "postgresql": Opening(driver="psycopg", options=_postgresql_options, listen=_listen_postgresql),
+    "mssql": Opening(driver="mssqlpython", options=_sqlserver_options, listen=_listen_sqlserver),
+}
+"""By SQLAlchemy's name of the dialect."""

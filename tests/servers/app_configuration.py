@@ -1,9 +1,11 @@
-"""An App Configuration store over plain HTTP: key-values with labels, pages, references to Key Vault.
+"""An App Configuration store: key-values with labels, pages, references to Key Vault secrets.
 
+Over plain HTTP for a connection string, over HTTPS for an identity.
 Source: the REST reference of Azure App Configuration, key-values.
 """
 
 import json
+import ssl
 from typing import Any, Final
 
 from aiohttp import web
@@ -19,8 +21,8 @@ SET: Final = "application/vnd.microsoft.appconfig.kvset+json; charset=utf-8"
 class AppConfigurationServer(LoopbackServer):
     """A store. Tests fill it by ``put`` and ``refer``."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(tls)
         self._kept: list[dict[str, Any]] = []
         self.routes.get("/kv")(self._list)
 
@@ -48,4 +50,4 @@ class AppConfigurationServer(LoopbackServer):
         page: dict[str, Any] = {"items": found[start : start + PAGE]}
         if start + PAGE < len(found):
             page["@nextLink"] = str(request.rel_url.update_query({"after": str(start + PAGE)}))
-        return web.json_response(page, headers={"Content-Type": SET})
+        return web.Response(text=json.dumps(page), headers={"Content-Type": SET})

@@ -64,6 +64,14 @@ def trusting(authority: trustme.CA) -> ssl.SSLContext:
     return context
 
 
+@pytest.fixture
+def server_context(authority: trustme.CA) -> ssl.SSLContext:
+    """A server's TLS context, with a certificate for loopback."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
 @pytest_asyncio.fixture
 async def identity_server() -> AsyncIterator[IdentityServer]:
     """The token endpoint of a managed identity."""
@@ -83,11 +91,9 @@ async def azure_credential(
 
 
 @pytest_asyncio.fixture
-async def key_vault(authority: trustme.CA) -> AsyncIterator[KeyVaultServer]:
+async def key_vault(server_context: ssl.SSLContext) -> AsyncIterator[KeyVaultServer]:
     """A vault with nothing in it."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    async with KeyVaultServer(context) as server:
+    async with KeyVaultServer(server_context) as server:
         yield server
 
 

@@ -32,6 +32,7 @@ class BoundedCredential:
     """A credential whose tokens come within ``seconds`` or not at all."""
 
     def __init__(self, inner: AsyncTokenCredential, seconds: float = TOKEN_SECONDS) -> None:
+        self.kind = type(inner).__name__
         self._inner = inner
         self._seconds = seconds
 
@@ -50,7 +51,7 @@ class BoundedCredential:
                     *scopes, claims=claims, tenant_id=tenant_id, enable_cae=enable_cae, **others
                 )
         except TimeoutError as error:
-            words = f"{type(self._inner).__name__} gave no token within {self._seconds:g} s."
+            words = f"{self.kind} gave no token within {self._seconds:g} s."
             raise CredentialUnavailableError(words) from error
 
     async def close(self) -> None:

@@ -31,10 +31,8 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _NOBODY: Final = UUID(int=0)
 
 
-def secret_client(
-    vault_url: str, credential: AsyncTokenCredential, *, retries: int = 0, **transport: Any
-) -> SecretClient:
-    """Return a client of the vault; without ``retries`` of its own unless told. Raises ``Misconfigured``."""
+def secret_client(vault_url: str, credential: AsyncTokenCredential, **transport: Any) -> SecretClient:
+    """Return a client of the vault that leaves retries to its caller. Raises ``Misconfigured``."""
     parts = urlsplit(vault_url)
     if parts.scheme != "https" or not parts.hostname:
         raise Misconfigured("KEY_VAULT_URL must look like https://<vault>.vault.azure.net.")
@@ -43,7 +41,7 @@ def secret_client(
         credential,
         # A vault must name its own domain when it asks for a token; a server on this machine has none.
         verify_challenge_resource=parts.hostname not in LOOPBACK,
-        retry_total=retries,
+        retry_total=0,
         connection_timeout=3,
         read_timeout=5,
         **transport,

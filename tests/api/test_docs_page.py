@@ -40,6 +40,6 @@ async def test_the_description_tells_every_problem(fluxx: House) -> None:
 
 async def test_optional_polling_urls_are_described_as_optional(fluxx: House) -> None:
     schemas = (await fluxx.http.get("/openapi.json")).json()["components"]["schemas"]
-    extractor = schemas["ActiveExtractor"]
+    extractor = schemas["ActiveExtractorDetails"]
     assert set(extractor["properties"]) == {"clientApplicationExtractorId", "extractionUrl", "pollingUrl"}
     assert set(extractor["required"]) == {"clientApplicationExtractorId", "extractionUrl"}

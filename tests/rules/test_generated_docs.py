@@ -14,11 +14,15 @@ from fluxx.extraction import matrix_page
 from fluxx.model import drawing
 from support.generated import ROOT, with_sections
 from support.golden import envelopes_page
+from support.openapi_pages import openapi_page
 
 GENERATED: dict[str, Callable[[], str]] = {
     "docs/configuration.md": configuration_page.render,
     "docs/events.md": with_sections("docs/events.md", envelopes=envelopes_page),
     "docs/extractor-contract.md": with_sections("docs/extractor-contract.md", matrix=matrix_page.render),
+    "docs/openapi/files.json": openapi_page("files"),
+    "docs/openapi/jobs.json": openapi_page("jobs"),
+    "docs/openapi/registration.json": openapi_page("registration"),
     "docs/state-machine.md": drawing.render,
 }
 

@@ -3,8 +3,6 @@
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
-from fastapi.routing import APIRoute
-
 from fluxx.api.context import ApiContext
 from fluxx.api.docs import add_docs
 from fluxx.api.files import FileRoutes
@@ -36,17 +34,12 @@ def create_app(context: ApiContext, *, roles: AbstractSet[str] = ALL_ROLES) -> D
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=_operation_id,
     )
     answer_errors(app, context.facts)
     app.add_middleware(LastResort, facts=context.facts)
     for role, routes in ROUTES.items():
         if role in roles:
-            app.include_router(routes(context).router())
-    app.include_router(HealthRoutes(context).router())
+            app.router.routes.extend(routes(context).router().routes)
+    app.router.routes.extend(HealthRoutes(context).router().routes)
     add_docs(app)
     return app
-
-
-def _operation_id(route: APIRoute) -> str:
-    return route.name

@@ -1,10 +1,12 @@
 """What the routes stand on. Made by the wiring, handed to ``create_app``."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
 
 import msgspec
 
-from fluxx.adapters.embedded.signing import UrlSigner
 from fluxx.clock import Clock
 from fluxx.extraction.intervention import Intervention
 from fluxx.intake.uploading import Uploading
@@ -15,11 +17,20 @@ from fluxx.registration.registering import Registering
 from fluxx.telemetry import Facts
 
 
+class SignatureCheck(Protocol):
+    """Knows which signed URLs of files are real, and still valid."""
+
+    def verify(self, file_id: UUID, expires: int, signature: str, now: datetime) -> bool:
+        """Whether ``signature`` was made for this file and ``expires`` (Unix seconds) is still to come."""
+        ...
+
+
 class ApiContext(msgspec.Struct, frozen=True, kw_only=True):
     """The parts behind the routes.
 
     ``checks`` are what ``/readyz`` asks, by the names it shows; each raises where its part is away.
-    ``signer`` is None where a storage account serves the files: then there are no signed URLs here.
+    ``signer`` checks the signed URLs of embedded files; it is None where a storage account serves
+    the files: then there are no signed URLs here.
     """
 
     registrations: RegistrationStore
@@ -29,7 +40,7 @@ class ApiContext(msgspec.Struct, frozen=True, kw_only=True):
     reader: JobReader
     intervention: Intervention
     blobs: Blobs
-    signer: UrlSigner | None
+    signer: SignatureCheck | None
     checks: Mapping[str, Callable[[], Awaitable[None]]]
     clock: Clock
     facts: Facts

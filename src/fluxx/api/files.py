@@ -1,8 +1,6 @@
 """The files API: uploads, what is known of a file, and embedded files by signed URL."""
 
-import asyncio
 import re
-from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, Final
 from urllib.parse import quote
@@ -17,7 +15,8 @@ from starlette.responses import Response
 from fluxx.api.blob_response import Blob, blob_response
 from fluxx.api.context import ApiContext
 from fluxx.api.multipart import FIELD, file_part
-from fluxx.api.openapi import also, answer, problems, returns
+from fluxx.api.openapi import also, answer, new_router, problems, returns
+from fluxx.api.patience import patiently
 from fluxx.api.schemas import AcceptedUpload, FileDetails
 from fluxx.errors import BadInput, NotFound, TooLarge
 
@@ -57,7 +56,7 @@ class FileRoutes:
 
     def router(self) -> APIRouter:
         """Return the routes."""
-        router = APIRouter(prefix="/files", tags=["files"], default_response_class=Response)
+        router = new_router("files", prefix="/files")
         router.add_api_route(
             "",
             self.upload_file,
@@ -96,7 +95,7 @@ class FileRoutes:
     ) -> Response:
         """Upload a file as the form field `file`; a job follows for each active extractor."""
         self._check_declared_length(request)
-        part = await file_part(_boundary(request), _pieces(request))
+        part = await file_part(_boundary(request), patiently(request.stream(), SILENCE_SECONDS))
         file = await self._uploading.upload(
             client_application_id=client_application_id,
             file_name=part.file_name,
@@ -151,17 +150,3 @@ def _boundary(request: Request) -> bytes:
     if not boundary:
         raise BadInput("Content-Type names no boundary.", field="Content-Type", malformed=True)
     return boundary
-
-
-async def _pieces(request: Request) -> AsyncIterator[bytes]:
-    pieces = aiter(request.stream())
-    while True:
-        try:
-            async with asyncio.timeout(SILENCE_SECONDS):
-                piece = await anext(pieces, None)
-        except TimeoutError:
-            words = f"Nothing came for {SILENCE_SECONDS:g} s; the upload was given up."
-            raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, words) from None
-        if piece is None:
-            return
-        yield piece

@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import Response
 
 from fluxx.api.context import ApiContext
-from fluxx.api.openapi import also, answer, problems, returns
+from fluxx.api.openapi import also, answer, new_router, problems, returns
 from fluxx.api.problems import problem
 from fluxx.api.schemas import Health, Readiness
 from fluxx.errors import FluxxError
@@ -29,7 +29,7 @@ class HealthRoutes:
 
     def router(self) -> APIRouter:
         """Return the routes."""
-        router = APIRouter(tags=["health"], default_response_class=Response)
+        router = new_router("health")
         router.add_api_route(
             "/healthz",
             self.get_health,

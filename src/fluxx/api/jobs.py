@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from fluxx.api.blob_response import Blob, blob_response
 from fluxx.api.context import ApiContext
-from fluxx.api.openapi import also, answer, problems, returns
+from fluxx.api.openapi import also, answer, new_router, problems, returns
 from fluxx.api.paging import DEFAULT_LIMIT, Cursor, Limit, cursor_of, position_of
 from fluxx.api.schemas import HistoryLine, JobDetails, JobPage
 from fluxx.errors import NotFound
@@ -40,7 +40,7 @@ class JobRoutes:
 
     def router(self) -> APIRouter:
         """Return the routes."""
-        router = APIRouter(prefix="/extractor", tags=["jobs"], default_response_class=Response)
+        router = new_router("jobs", prefix="/extractor")
         self._add_listings(router)
         self._add_job(router)
         self._add_interventions(router)

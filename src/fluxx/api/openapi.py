@@ -6,7 +6,8 @@ from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 import msgspec
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from fluxx.api.problems import MEDIA_TYPE as PROBLEM_TYPE
@@ -41,6 +42,21 @@ class DescribedApi(FastAPI):
             document = super().openapi()
             _add_shapes(document)
         return super().openapi()
+
+
+def new_router(tag: str, *, prefix: str = "", route_class: type[APIRoute] = APIRoute) -> APIRouter:
+    """Return an empty router whose routes answer for themselves and are named after their functions."""
+    return APIRouter(
+        prefix=prefix,
+        tags=[tag],
+        default_response_class=Response,
+        route_class=route_class,
+        generate_unique_id_function=_name_of,
+    )
+
+
+def _name_of(route: APIRoute) -> str:
+    return route.name
 
 
 def answer(shape: Any, status: int = HTTPStatus.OK, *, headers: Mapping[str, str] | None = None) -> Response:

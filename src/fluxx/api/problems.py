@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from fluxx.api.schemas import Complaint, Problem
 from fluxx.errors import BadInput, Conflict, EgressRefused, FluxxError, NotFound, TooLarge, Unavailable
@@ -62,18 +63,17 @@ def answer_errors(app: FastAPI, facts: Facts) -> None:
 
 
 def _of_fluxx_error(request: Request, error: FluxxError, facts: Facts) -> Response:
-    place = {"method": request.method, "path": request.url.path}
     status = next((STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF), None)
     match error:
         case BadInput():
             status = HTTPStatus.BAD_REQUEST if error.malformed else status
             return problem(cast("HTTPStatus", status), str(error), field=error.field)
         case Unavailable():
-            facts.tell(REQUEST_UNAVAILABLE, error=error, **place)
+            facts.tell(REQUEST_UNAVAILABLE, method=request.method, path=request.url.path, error=error)
             detail = "A part of the service can't be reached now; try again later."
             return problem(cast("HTTPStatus", status), detail, headers={"Retry-After": RETRY_AFTER})
     if status is None:
-        facts.tell(REQUEST_FAILED, error=error, trace=error, **place)
+        facts.tell(REQUEST_FAILED, method=request.method, path=request.url.path, error=error, trace=error)
         return unexpected()
     return problem(status, str(error))
 
@@ -84,9 +84,20 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     detail = raised.detail
     if detail == status.phrase:
         detail = _PLAIN_WORDS.get(status, detail).format(method=request.method, path=request.url.path)
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        return problem(status, detail, headers={"Allow": _allowed(request)})
     # FastAPI raises a 400 where it can't even decode a body (bytes that are no UTF-8, endless nesting).
     members = {"field": "body"} if status is HTTPStatus.BAD_REQUEST else {}
     return problem(status, detail, headers=raised.headers, **members)
+
+
+def _allowed(request: Request) -> str:
+    """Return every method of the path: Starlette's own answer knows the first route's only (RFC 9110, 10.2.1)."""
+    methods: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(dict(request.scope))[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return ", ".join(sorted(methods))
 
 
 _PLAIN_WORDS: Final[Mapping[HTTPStatus, str]] = {

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
 from fluxx.api.context import ApiContext
-from fluxx.api.openapi import also, answer, problems, returns
+from fluxx.api.openapi import also, answer, new_router, problems, returns
 from fluxx.api.requests import ChangedExtractor, NewClientApplication, NewExtractor
-from fluxx.api.schemas import ActiveExtractor, ClientApplicationDetails, ExtractorDetails
+from fluxx.api.schemas import ActiveExtractorDetails, ClientApplicationDetails, ExtractorDetails
 from fluxx.api.small_bodies import SmallBodyRoute
 from fluxx.errors import NotFound
 
@@ -40,12 +40,7 @@ class RegistrationRoutes:
 
     def router(self) -> APIRouter:
         """Return the routes."""
-        router = APIRouter(
-            prefix="/registration",
-            tags=["registration"],
-            default_response_class=Response,
-            route_class=SmallBodyRoute,
-        )
+        router = new_router("registration", prefix="/registration", route_class=SmallBodyRoute)
         self._add_client_applications(router)
         self._add_extractors(router)
         return router
@@ -73,7 +68,8 @@ class RegistrationRoutes:
             path,
             self.list_active_extractors,
             methods=["GET"],
-            responses=returns(200, "The active ones, oldest first.", ActiveExtractor, many=True) | problems(404, 503),
+            responses=returns(200, "The active ones, oldest first.", ActiveExtractorDetails, many=True)
+            | problems(404, 503),
         )
         router.add_api_route(
             path,
@@ -118,7 +114,7 @@ class RegistrationRoutes:
     async def list_active_extractors(self, client_application_id: ClientApplicationId) -> Response:
         """List the active extractors of a client application."""
         found = await self._registrations.active_extractors(client_application_id)
-        return answer([ActiveExtractor.of(one) for one in found])
+        return answer([ActiveExtractorDetails.of(one) for one in found])
 
     async def register_extractor(self, client_application_id: ClientApplicationId, new: NewExtractor) -> Response:
         """Register an extractor; its API key goes to the vault."""

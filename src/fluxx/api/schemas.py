@@ -9,7 +9,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from fluxx.model.job import ClientApplication, Extractor, File, Job, JobStatus, Status
+from fluxx.model.job import ActiveExtractor, ClientApplication, Extractor, File, Job, JobStatus, Status
 
 _ID: Final = "01990b6e-2f3c-7d41-9a55-0c2c8f6e1b7a"
 _SHA256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -20,7 +20,7 @@ Url: TypeAlias = Annotated[str, Meta(max_length=500, examples=["https://ocr.exam
 Sha256: TypeAlias = Annotated[str, Meta(description="In hex.", examples=[_SHA256])]
 
 
-class Answer(Struct, frozen=True, rename="camel"):
+class Answer(Struct, rename="camel"):
     """The mould of all answers: camelCase keys."""
 
 
@@ -43,7 +43,7 @@ class ClientApplicationDetails(Answer):
         )
 
 
-class ActiveExtractor(Answer):
+class ActiveExtractorDetails(Answer):
     """An active extractor, as the extraction service needs it (story 2)."""
 
     client_application_extractor_id: Id
@@ -51,7 +51,7 @@ class ActiveExtractor(Answer):
     polling_url: Url | UnsetType = UNSET
 
     @classmethod
-    def of(cls, one: Extractor) -> Self:
+    def of(cls, one: ActiveExtractor) -> Self:
         """Return what is shown of ``one``; ``pollingUrl`` only if defined (story 3)."""
         return cls(
             client_application_extractor_id=one.client_application_extractor_id,
@@ -210,7 +210,7 @@ class Problem(Answer, kw_only=True):
 
 SHAPES: Final[tuple[type[Struct], ...]] = (
     ClientApplicationDetails,
-    ActiveExtractor,
+    ActiveExtractorDetails,
     ExtractorDetails,
     AcceptedUpload,
     FileDetails,

@@ -9,7 +9,7 @@ from fluxx.errors import BadInput
 LONGEST_URL: Final = 500
 """Characters: ``VARCHAR(500)`` (story 3)."""
 
-_VISIBLE_ASCII: Final = re.compile(r"[!-~]+")
+_VISIBLE_ASCII: Final = re.compile(r"[!-~]*")
 _SCHEMES: Final = ("http", "https")
 
 

@@ -1,0 +1,99 @@
+"""Whatever the OpenAPI document allows (and what it doesn't) is answered as it says, and never with a 5xx."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import settings
+from schemathesis import Case
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from fluxx.model.outcome import Refused, Submitted
+from support.placed_jobs import placed_job
+from support.service import house
+
+
+class Background:
+    """A service on a thread of its own, with one of everything in it."""
+
+    def __init__(self, home: Any) -> None:
+        self._home = home
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self.url = ""
+        self.ids: dict[str, str] = {}
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
+        self._thread.start()
+        assert self._ready.wait(30)
+
+    def end(self) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(30)
+
+    async def _run(self) -> None:
+        self._over = asyncio.Event()
+        async with house(self._home, roles=frozenset({"registration", "files", "jobs"})) as fluxx:
+            client = await fluxx.client_application()
+            extractor = await fluxx.extractor(client, "https://ocr.example.com/")
+            file_id = await fluxx.upload(client)
+            job = await placed_job(fluxx.world, file_id, extractor, [Submitted("Taken."), Refused("No.")])
+            self.ids = {
+                "clientAppId": str(client),
+                "clientApplicationId": str(client),
+                "extractorId": str(extractor.client_application_extractor_id),
+                "fileId": str(file_id),
+                "jobId": str(job.job_id),
+            }
+            self.url = str(fluxx.service.url)
+            self._ready.set()
+            await self._over.wait()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Background]:
+    background = Background(tmp_path_factory.mktemp("home"))
+    background.start()
+    yield background
+    background.end()
+
+
+DOCUMENTS = Path(__file__).parents[2] / "docs" / "openapi"
+registration = schemathesis.openapi.from_path(DOCUMENTS / "registration.json")
+files = schemathesis.openapi.from_path(DOCUMENTS / "files.json").exclude(tag="health")
+jobs = schemathesis.openapi.from_path(DOCUMENTS / "jobs.json").exclude(tag="health")
+bounded = settings(max_examples=8, deadline=None)
+
+BEYOND_SCHEMAS = [positive_data_acceptance]
+"""What JSON Schema can't say makes valid data refused: where a URL leads, whether a cursor is one of ours."""
+
+
+def check(case: Case, service: Background) -> None:
+    """Send the case as it was made, and again about things that exist."""
+    case.call_and_validate(base_url=service.url, excluded_checks=BEYOND_SCHEMAS)
+    for given in (case.path_parameters, case.query):
+        given.update({name: known for name, known in service.ids.items() if name in given})
+    case.call_and_validate(base_url=service.url, excluded_checks=BEYOND_SCHEMAS)
+
+
+@registration.parametrize()
+@bounded
+def test_registration_conforms(case: Case, service: Background) -> None:
+    check(case, service)
+
+
+@files.parametrize()
+@bounded
+def test_files_conform(case: Case, service: Background) -> None:
+    check(case, service)
+
+
+@jobs.parametrize()
+@bounded
+def test_jobs_conform(case: Case, service: Background) -> None:
+    check(case, service)

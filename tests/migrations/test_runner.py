@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,9 @@ def test_a_fresh_database_gets_everything_in_order(engine: Engine) -> None:
     assert [one.version for one in pending(engine)] == VERSIONS
     assert [one.version for one in migrate(engine)] == VERSIONS
     assert {one.state for one in info(engine)} == {"applied"}
-    assert all(one.installed_on for one in info(engine))
+    ages = [datetime.now(UTC) - one.installed_on for one in info(engine) if one.installed_on]
+    assert len(ages) == len(VERSIONS)
+    assert all(timedelta(minutes=-5) < age < timedelta(minutes=5) for age in ages)
     check(engine)
 
 

@@ -3,11 +3,24 @@
 Used by the runner in ``migrations.py`` inside its own transactions.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import Boolean, Column, Connection, DateTime, Integer, MetaData, Table, Unicode, func, insert, select
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    DateTime,
+    Integer,
+    MetaData,
+    Table,
+    Unicode,
+    func,
+    insert,
+    select,
+    text,
+)
 from sqlalchemy import inspect as inspected
 
 from fluxx.adapters.sql.engine import DialectName, dialect_of
@@ -18,9 +31,16 @@ NAME: Final = "fluxx_schema_history"
 HOME: Final[dict[DialectName, str | None]] = {"sqlite": None, "postgresql": "public", "sqlserver": "dbo"}
 """The schema it is in, whoever asks: logins have default schemas of their own."""
 
+NOW: Final[dict[DialectName, str]] = {
+    "sqlite": "CURRENT_TIMESTAMP",
+    "postgresql": "now() AT TIME ZONE 'UTC'",
+    "sqlserver": "SYSUTCDATETIME()",
+}
+"""The database's clock, in UTC, without an offset: so is the column."""
+
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
-    """A migration that was applied. ``installed_on`` is the database's local time, as Flyway keeps it."""
+    """A migration that was applied. ``installed_on`` is in UTC (Flyway's own rows: taken for it)."""
 
     version: int
     description: str
@@ -54,7 +74,7 @@ def read(connection: Connection) -> dict[int, Applied]:
             description=row.description,
             script=row.script,
             checksum=row.checksum,
-            installed_on=row.installed_on,
+            installed_on=row.installed_on.replace(tzinfo=UTC),
         )
         for row in rows
     }
@@ -73,6 +93,7 @@ def record(connection: Connection, script: Script, *, milliseconds: int) -> None
             script=script.name,
             checksum=script.checksum,
             installed_by=connection.engine.url.username or "fluxx",
+            installed_on=text(NOW[dialect_of(connection)]),
             execution_time=milliseconds,
             success=True,
         )

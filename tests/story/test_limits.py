@@ -154,3 +154,17 @@ async def test_a_separate_polling_url_is_asked_with_the_key(tmp_path: Path) -> N
         assert [one.method for one in extraction.requests] == ["POST"]
         assert [one.path for one in polling.requests] == [f"/status/{job['jobId']}", "/results/7"]
         assert all("Authorization" in one.headers for one in polling.requests)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a:99999/x", "http://[::1", "//[", "http://169.254.169.254/latest", "file:///etc/passwd"]
+)
+async def test_a_result_url_that_leads_nowhere_good_fails_the_job(tmp_path: Path, url: str) -> None:
+    async with ScriptedExtractor() as extractor, house(tmp_path) as fluxx:
+        extractor.on_poll(lambda _: Reply(body={"isReady": True, "resultUrl": url}))
+        client = await fluxx.client_application()
+        await fluxx.extractor(client, extractor.extraction_url)
+        [job] = await fluxx.finished(await fluxx.upload(client))
+
+        assert job["status"] == "Failed"
+        assert len(extractor.polls()) == 1

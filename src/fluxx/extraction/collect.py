@@ -1,5 +1,6 @@
 """Collect: bring a ready result into the blob store, byte for byte (stories 5 and 10)."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 from urllib.parse import urljoin, urlsplit
@@ -8,7 +9,7 @@ from fluxx.clock import Clock
 from fluxx.extraction import answers
 from fluxx.extraction.answers import Ready
 from fluxx.model.job import Extractor, Job
-from fluxx.model.outcome import Extracted, Outcome
+from fluxx.model.outcome import Extracted, Outcome, Refused, Retry
 from fluxx.ports.blobs import Blobs, Stored
 from fluxx.ports.extractor import Call, ExtractorClient
 from fluxx.ports.secrets import ApiKey, Secrets
@@ -42,7 +43,17 @@ class Collect:
         if ready.result_url is None:
             stored = await self._blobs.write(job.result_path, ready.inline or b"", content_type=RESULT_TYPE)
             return _extracted(job, stored, polled=polled)
-        return await self._download(job, urljoin(base_url, ready.result_url), extractor, polled=polled)
+        try:
+            url = urljoin(base_url, ready.result_url)
+            origin(url)
+        except ValueError:
+            return Refused("The resultUrl that the extractor gave is not a URL.")
+        left = (job.deadline_at - self._clock.now()).total_seconds()
+        try:
+            async with asyncio.timeout(max(left, self._timeout)):
+                return await self._download(job, url, extractor, polled=polled)
+        except TimeoutError:
+            return Retry("The result wasn't downloaded to its end before the job's deadline.")
 
     async def _download(self, job: Job, url: str, extractor: Extractor, *, polled: bool) -> Outcome:
         key = await self._key_for(url, extractor)

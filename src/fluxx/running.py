@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 from fluxx.api.app import create_app
 from fluxx.api.context import ApiContext
 from fluxx.api.server import HttpServer
+from fluxx.errors import Misconfigured
 from fluxx.extraction.asking import Asking
 from fluxx.extraction.catalogue import Catalogue
 from fluxx.extraction.collect import Collect
@@ -22,9 +23,10 @@ from fluxx.intake.accepting import Accepting
 from fluxx.loops.loop import Loop
 from fluxx.loops.supervisor import Part, Supervisor
 from fluxx.outbox.relay import Relay
+from fluxx.settings import Settings
 from fluxx.telemetry import SERVICE_DRAINING, SERVICE_READY, SERVICE_STOPPED
-from fluxx.upkeep.purge import REST
-from fluxx.wiring import World, intervention, purge, registering, uploading
+from fluxx.upkeep.purge import ROUND_REST
+from fluxx.wiring import World, intervention, purge, registering, timekeeping, uploading
 
 Role: TypeAlias = Literal["worker", "registration", "files", "jobs"]
 ApiRole: TypeAlias = Literal["registration", "files", "jobs"]
@@ -56,7 +58,8 @@ class Service:
 
     async def run(self) -> None:
         """Start, run until ``stop``, drain. Raises ``Misconfigured`` where it can't start."""
-        parts = await self._serving_parts()
+        _check_signed_urls(self._roles, self._world.settings)
+        parts = [_part(Loop("clock", timekeeping(self._world).step, self._world.facts)), *await self._serving_parts()]
         if "worker" in self._roles:
             parts.extend(worker_parts(self._world))
         self._supervisor = Supervisor(parts, self._world.facts)
@@ -78,6 +81,16 @@ class Service:
         if not self._world.settings.public_url:
             self._world.signer.base_url = server.url
         return [Part(name="http", run=server.run, stop=server.stop)]
+
+
+def _check_signed_urls(roles: frozenset[Role], settings: Settings) -> None:
+    """Refuse a worker that could only make file URLs that lead nowhere."""
+    in_folder = settings.storage_connection_string is None and settings.storage_account_url is None
+    if in_folder and settings.public_url is None and "worker" in roles and "files" not in roles:
+        raise Misconfigured(
+            "PUBLIC_URL must be set for a worker without the files API:"
+            " the base URL under which extractors reach `fluxx serve files`, e.g. http://files.internal:8080"
+        )
 
 
 def api_context(world: World) -> ApiContext:
@@ -143,7 +156,7 @@ def _upkeep(world: World) -> list[Part]:
 
     async def step() -> float:
         await forgetting.older_than(timedelta(days=days))
-        return REST
+        return ROUND_REST
 
     return [_part(Loop("retention", step, world.facts))]
 

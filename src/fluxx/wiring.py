@@ -21,7 +21,7 @@ from fluxx.adapters.http.registry import HttpRegistry
 from fluxx.adapters.sql import migrations
 from fluxx.adapters.sql.database import SqlDatabase
 from fluxx.adapters.sql.engine import make_engine
-from fluxx.clock import Clock
+from fluxx.clock import Clock, CorrectedClock
 from fluxx.errors import Misconfigured
 from fluxx.extraction.intervention import Intervention
 from fluxx.intake.uploading import Uploading
@@ -37,6 +37,7 @@ from fluxx.registration.registering import Registering
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts
 from fluxx.upkeep.purge import Purge
+from fluxx.upkeep.timekeeping import Timekeeping
 
 SQL_THREADS: Final = 8
 """Threads, and so connections, that one process takes of the database."""
@@ -46,7 +47,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The outside world as the settings describe it: what keeps each port's promise."""
 
     settings: Settings
-    clock: Clock
+    clock: CorrectedClock
     facts: Facts
     chance: random.Random
     database: SqlDatabase
@@ -73,21 +74,20 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
     """
     home = _home(settings)
     signer = UrlSigner(load_or_make_key(home / "secrets" / "signing-key"), settings.public_url or "")
+    corrected = CorrectedClock(clock)
     async with AsyncExitStack() as stack:
-        database = SqlDatabase(_ready_engine(settings), clock=clock, facts=facts, threads=SQL_THREADS)
+        database = SqlDatabase(_ready_engine(settings), clock=corrected, facts=facts, threads=SQL_THREADS)
         stack.push_async_callback(database.close)
-        bus = database.bus(_subscriptions(settings))
-        blobs = FolderBlobs(home / "blobs", signer)
-        stack.push_async_callback(blobs.close)
-        secrets = FolderSecrets(home / "secrets")
-        stack.push_async_callback(secrets.close)
+        # Before anything is claimed: a clock that is ahead would take the jobs of others for abandoned.
+        corrected.offset = await database.offset_of(clock)
+        platform = _Platform(settings, database, stack, signer=signer)
         extractors = HttpExtractorClient(
             allowed_networks=settings.egress_allowed_networks, max_connections=settings.max_concurrency
         )
         stack.push_async_callback(extractors.close)
         yield World(
             settings=settings,
-            clock=clock,
+            clock=corrected,
             facts=facts,
             chance=chance,
             database=database,
@@ -97,9 +97,9 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
             files=database.files,
             outbox=database.outbox,
             registry=_registry(settings, database, stack),
-            bus=bus,
-            blobs=blobs,
-            secrets=secrets,
+            bus=platform.bus(),
+            blobs=platform.blobs(),
+            secrets=platform.secrets(),
             extractors=extractors,
             egress=EgressGuard(settings.egress_allowed_networks),
             signer=signer,
@@ -141,11 +141,39 @@ def _home(settings: Settings) -> Path:
     return home
 
 
-def _subscriptions(settings: Settings) -> dict[str, list[str]]:
-    return {
-        settings.topic_accepted_file: [settings.accepted_file_subscription],
-        settings.topic_job_status: [settings.job_status_subscription],
-    }
+class _Platform:
+    """Bus, blobs and secrets: Azure's where it is configured, the embedded ones where not."""
+
+    def __init__(self, settings: Settings, database: SqlDatabase, stack: AsyncExitStack, *, signer: UrlSigner) -> None:
+        self._settings = settings
+        self._database = database
+        self._stack = stack
+        self._signer = signer
+
+    def bus(self) -> Bus:
+        settings = self._settings
+        subscriptions = {
+            settings.topic_accepted_file: [settings.accepted_file_subscription],
+            settings.topic_job_status: [settings.job_status_subscription],
+        }
+        if settings.service_bus_connection_string is None and settings.service_bus_namespace is None:
+            return self._database.bus(subscriptions)
+        return self._azure().bus(subscriptions, sends_to=list(subscriptions))
+
+    def blobs(self) -> Blobs:
+        if self._settings.keeps_blobs_in_folder:
+            folder = FolderBlobs(_home(self._settings) / "blobs", self._signer)
+            self._stack.push_async_callback(folder.close)
+            return folder
+        return self._azure().blobs()
+
+    def secrets(self) -> Secrets:
+        if self._settings.key_vault_url is None:
+            folder = FolderSecrets(_home(self._settings) / "secrets")
+            self._stack.push_async_callback(folder.close)
+            return folder
+        return self._azure().secrets(self._settings.key_vault_url)
+
 
 
 def registering(world: World) -> Registering:
@@ -176,6 +204,11 @@ def purge(world: World) -> Purge:
         clock=world.clock,
         facts=world.facts,
     )
+
+
+def timekeeping(world: World) -> Timekeeping:
+    """Return what holds the clock to the database's."""
+    return Timekeeping(clock=world.clock, offset_of=world.database.offset_of, facts=world.facts)
 
 
 def intervention(world: World) -> Intervention:

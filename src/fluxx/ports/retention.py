@@ -9,10 +9,11 @@ import msgspec
 
 
 class Outdated(msgspec.Struct, frozen=True):
-    """Jobs that may be forgotten, with the paths of their results."""
+    """Jobs that may be forgotten, with the paths of their results and the files they worked on."""
 
     job_ids: Sequence[UUID]
     result_paths: Sequence[str]
+    file_ids: Sequence[UUID]
 
 
 class Retention(Protocol):
@@ -23,11 +24,18 @@ class Retention(Protocol):
         ...
 
     async def forget_jobs(self, job_ids: Sequence[UUID]) -> None:
-        """Delete jobs with their history and events; those that are live are left alone."""
+        """Delete jobs with their history and events.
+
+        Those that are live, or have an event to be published, are left alone.
+        """
+        ...
+
+    async def jobless_files(self, file_ids: Sequence[UUID]) -> dict[UUID, str]:
+        """Return those of the files that have no job left, with their paths."""
         ...
 
     async def outdated_files(self, before: datetime, *, limit: int) -> dict[UUID, str]:
-        """Return up to ``limit`` files uploaded before ``before`` that have no job left, with their paths."""
+        """Return up to ``limit`` files uploaded before ``before`` that have no job, with their paths."""
         ...
 
     async def forget_files(self, file_ids: Sequence[UUID]) -> None:

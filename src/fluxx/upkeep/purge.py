@@ -1,11 +1,15 @@
 """Purge: forgets jobs, files and events that ended long ago, blobs first.
 
-A blob goes before the rows that name it, so that a purge cut short is finished by the next one.
+A blob goes before the row that names it, so that a purge cut short is finished by the next one.
 Used by the retention loop (``RETENTION_DAYS``) and by ``fluxx db purge``.
 """
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Final
+from uuid import UUID
 
 import msgspec
 
@@ -17,8 +21,11 @@ from fluxx.telemetry import PURGED, Facts
 BATCH: Final = 200
 """Rows forgotten in one transaction: short enough for nobody to wait."""
 
-REST: Final = 3600.0
+ROUND_REST: Final = 3600.0
 """Seconds between two rounds of the loop."""
+
+UNACCEPTED: Final = timedelta(days=1)
+"""For how long at least a file without any job is kept: its message may still wait to be accepted."""
 
 
 class Forgotten(msgspec.Struct, frozen=True):
@@ -27,6 +34,10 @@ class Forgotten(msgspec.Struct, frozen=True):
     jobs: int = 0
     files: int = 0
     messages: int = 0
+
+    def __add__(self, other: "Forgotten") -> "Forgotten":
+        """Add what another batch removed."""
+        return Forgotten(self.jobs + other.jobs, self.files + other.files, self.messages + other.messages)
 
 
 class Purge:
@@ -42,30 +53,46 @@ class Purge:
     async def older_than(self, age: timedelta) -> Forgotten:
         """Forget what ended more than ``age`` ago; return how much that was."""
         before = self._clock.now() - age
-        forgotten = Forgotten(await self._jobs(before), await self._files(before), await self._messages(before))
-        self._facts.tell(PURGED, jobs=forgotten.jobs, files=forgotten.files, messages=forgotten.messages)
-        return forgotten
+        total = Forgotten()
+        for forget in (self._jobs, self._unaccepted_files, self._messages):
+            total += await _in_batches(forget, before)
+        self._facts.tell(PURGED, jobs=total.jobs, files=total.files, messages=total.messages)
+        return total
 
-    async def _jobs(self, before: datetime) -> int:
-        count = 0
-        while (outdated := await self._retention.outdated_jobs(before, limit=BATCH)).job_ids:
-            for path in outdated.result_paths:
-                await self._blobs.delete(path)
-            await self._retention.forget_jobs(outdated.job_ids)
-            count += len(outdated.job_ids)
-        return count
+    async def _jobs(self, before: datetime) -> Forgotten:
+        outdated = await self._retention.outdated_jobs(before, limit=BATCH)
+        if not outdated.job_ids:
+            return Forgotten()
+        await self._delete_blobs(outdated.result_paths)
+        await self._retention.forget_jobs(outdated.job_ids)
+        files = await self._forget_files(await self._retention.jobless_files(outdated.file_ids))
+        return Forgotten(jobs=len(outdated.job_ids), files=files)
 
-    async def _files(self, before: datetime) -> int:
-        count = 0
-        while outdated := await self._retention.outdated_files(before, limit=BATCH):
-            for path in outdated.values():
-                await self._blobs.delete(path)
-            await self._retention.forget_files(list(outdated))
-            count += len(outdated)
-        return count
+    async def _unaccepted_files(self, before: datetime) -> Forgotten:
+        before = min(before, self._clock.now() - UNACCEPTED)
+        return Forgotten(files=await self._forget_files(await self._retention.outdated_files(before, limit=BATCH)))
 
-    async def _messages(self, before: datetime) -> int:
-        count = 0
-        while gone := await self._retention.forget_messages(before, log=self._log, limit=BATCH):
-            count += gone
-        return count
+    async def _messages(self, before: datetime) -> Forgotten:
+        return Forgotten(messages=await self._retention.forget_messages(before, log=self._log, limit=BATCH))
+
+    async def _forget_files(self, paths: Mapping[UUID, str]) -> int:
+        if paths:
+            await self._delete_blobs(paths.values())
+            await self._retention.forget_files(list(paths))
+        return len(paths)
+
+    async def _delete_blobs(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            await self._blobs.delete(path)
+
+
+async def _in_batches(forget: Callable[[datetime], Awaitable[Forgotten]], before: datetime) -> Forgotten:
+    """Forget batch after batch, and rest as long as each one took, so that others get their turn."""
+    total = Forgotten()
+    while True:
+        began = monotonic()
+        batch = await forget(before)
+        if batch == Forgotten():
+            return total
+        total += batch
+        await asyncio.sleep(monotonic() - began)

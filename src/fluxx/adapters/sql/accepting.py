@@ -72,6 +72,8 @@ def _add_files(connection: Connection, files: Iterable[File]) -> None:
 
 
 def _add_jobs(connection: Connection, transitions: Sequence[Transition]) -> None:
+    # In the order of their keys: two workers with the same files then wait for each other in one direction only.
+    transitions = sorted(transitions, key=lambda one: _key(one.job))
     connection.execute(insert(job), [job_row(one.job) for one in transitions])
     connection.execute(insert(job_status), [status_row(line) for one in transitions for line in one.history])
     connection.execute(insert(outbox), [event_row(event) for one in transitions for event in one.events])

@@ -8,80 +8,89 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError, IntegrityError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from fluxx.adapters.sql.engine import reading
+from fluxx.adapters.sql.troubles import TROUBLES, asks_for_another_try, first_line, is_gone, is_ours
 from fluxx.errors import Unavailable
 
 T = TypeVar("T")
 
 TRANSACTION_TRIES: Final = 5
-TRANSIENT: Final = ("40001", "40P01", "55P03", "1205", "deadlock", "database is locked", "database table is locked")
-"""SQLSTATEs, numbers and words by which the three databases say "run that transaction again"."""
+TRYING_SECONDS: Final = 5.0
+"""No further try is begun after this time: whoever waits for a lock for long has waited enough."""
+
+CALL_SECONDS: Final = 45.0
+"""Longest wait for a call, its queueing included: the server's own timeouts are of no use where it is frozen."""
 
 
 class Connections:
     """Threads and connections of one database."""
 
-    def __init__(self, engine: Engine, *, threads: int) -> None:
+    def __init__(self, engine: Engine, *, threads: int, patience: float = CALL_SECONDS) -> None:
         self.dialect = engine.dialect.name
         self._engine = engine
         self._reading = reading(engine)
+        self._patience = patience
         self._readers = ThreadPoolExecutor(threads, thread_name_prefix="sql")
         single = self.dialect == "sqlite"
         self._writers = ThreadPoolExecutor(1, thread_name_prefix="sql-writer") if single else self._readers
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a transaction that reads. Raises ``Unavailable``."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, _transact, self._reading, work)
+        return await self._run(self._readers, self._reading, work)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a transaction that writes; it may be run again, so it has no other effects.
 
-        Raises ``Unavailable``; an ``IntegrityError`` comes through.
+        Raises ``Unavailable``, and then it may have been written all the same: the answer to a commit
+        can be lost. An ``IntegrityError`` comes through, and so does what is a fault of ours.
         """
+        return await self._run(self._writers, self._engine, work)
+
+    async def _run(self, executor: Executor, engine: Engine, work: Callable[[Connection], T]) -> T:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writers, _transact, self._engine, work)
+        try:
+            async with asyncio.timeout(self._patience):
+                return await loop.run_in_executor(executor, _transact, engine, work)
+        except TimeoutError:
+            raise Unavailable(f"The database didn't answer within {self._patience:g} s.") from None
 
     async def close(self) -> None:
         """Wait for what runs, then close the connections."""
         await asyncio.to_thread(self._shut)
 
     def _shut(self) -> None:
-        self._readers.shutdown()
-        self._writers.shutdown()
+        self._readers.shutdown(cancel_futures=True)
+        self._writers.shutdown(cancel_futures=True)
         self._engine.dispose()
 
 
 def _transact(engine: Engine, work: Callable[[Connection], T]) -> T:
+    no_try_after = time.monotonic() + TRYING_SECONDS
     for attempt in range(1, TRANSACTION_TRIES + 1):
         try:
-            with engine.begin() as connection:
-                return work(connection)
-        except IntegrityError:
-            raise
-        except (DBAPIError, PoolTimeout) as error:
-            if attempt == TRANSACTION_TRIES or not is_transient(error):
+            return _once(engine, work)
+        except TROUBLES as error:
+            if is_ours(error):
+                raise
+            last = attempt == TRANSACTION_TRIES or time.monotonic() > no_try_after
+            if last or not asks_for_another_try(error):
                 raise Unavailable(f"The database doesn't answer as it should: {first_line(error)}") from error
             time.sleep(random.uniform(0.005, 0.02) * 2**attempt)
     raise AssertionError("unreachable: the last try returns or raises")
 
 
-def is_transient(error: Exception) -> bool:
-    """Whether the database asks for the same transaction to be run again (deadlock, busy)."""
-    if not isinstance(error, DBAPIError):
-        return False
-    words = f"{getattr(error.orig, 'sqlstate', '')} {error.orig}".lower()
-    return any(sign.lower() in words for sign in TRANSIENT)
-
-
-def first_line(error: Exception) -> str:
-    """Return the driver's own words, without the statement and its parameters."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return (str(cause).strip().splitlines() or [type(cause).__name__])[0]
+def _once(engine: Engine, work: Callable[[Connection], T]) -> T:
+    with engine.connect() as connection, connection.begin() as transaction:
+        result = work(connection)
+        try:
+            transaction.commit()
+        except TROUBLES as error:
+            if is_gone(error):  # Nobody knows whether it was written, so it isn't simply done again.
+                raise Unavailable(f"The database went away during a commit: {first_line(error)}") from error
+            raise
+        return result

@@ -1,6 +1,7 @@
 """One database as the ports see it. Made by the wiring."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Self
 
 from sqlalchemy import Engine, text
@@ -12,6 +13,7 @@ from fluxx.adapters.sql.outbox import SqlOutbox
 from fluxx.adapters.sql.reading import SqlReader
 from fluxx.adapters.sql.registrations import SqlFiles, SqlRegistrations
 from fluxx.adapters.sql.retention import SqlRetention
+from fluxx.adapters.sql.server_time import offset_of
 from fluxx.clock import Clock
 from fluxx.telemetry import Facts
 
@@ -36,6 +38,10 @@ class SqlDatabase:
     async def check(self) -> None:
         """Raise ``Unavailable`` where the database doesn't answer."""
         await self._connections.read(lambda connection: connection.execute(text("SELECT 1")))
+
+    async def offset_of(self, clock: Clock) -> timedelta:
+        """Return what must be added to ``clock`` to get the database's time. Raises ``Unavailable``."""
+        return await offset_of(self._connections, clock)
 
     async def close(self) -> None:
         """Wait for what runs, then close the connections."""

@@ -6,7 +6,7 @@ can then wait for each other but never for ever.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
@@ -18,8 +18,9 @@ from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.gathering import Gatherer
 from fluxx.adapters.sql.rows import CHANGING, JOB_COLUMNS, event_row, job_of, status_row
 from fluxx.adapters.sql.tables import job, job_status, outbox
+from fluxx.adapters.sql.troubles import misses_a_parent
 from fluxx.clock import Clock
-from fluxx.errors import Conflict, NotFound
+from fluxx.errors import Conflict, NotFound, Unavailable
 from fluxx.model.job import Job
 from fluxx.model.transitions import Transition
 from fluxx.ports.jobs import Acceptance, Accepted, Claim, Due
@@ -27,6 +28,9 @@ from fluxx.telemetry import GROUP_SIZE, Facts
 
 GROUP_LIMIT: Final = 500
 """Transitions written in one transaction at the most."""
+
+ACCEPT_TRIES: Final = 5
+"""How often other workers may be quicker with a key of the same file before it is tried no more."""
 
 WRITE_JOB: Final = (
     update(job)
@@ -102,28 +106,28 @@ class SqlJobs:
                 job.c.ClaimToken.in_({claim.claim_token for claim in claims}),
             )
             .values({"DueAt": due_at, **({"ClaimToken": None} if free else {})})
-            .returning(job.c.JobID)
+            .returning(job.c.JobID, job.c.ClaimToken)
         )
-        held = await self._connections.write(lambda connection: set(connection.scalars(pushing)))
-        return [claim for claim in claims if claim.job_id in held]
+        rows = await self._connections.write(lambda connection: connection.execute(pushing).all())
+        # A job may be pushed under another of these tokens, which is ours too; but that is not this claim.
+        held = {(row.JobID, row.ClaimToken) for row in rows}
+        return [claim for claim in claims if (claim.job_id, claim.claim_token) in held]
 
     async def apply(self, transition: Transition) -> bool:
         """See ``JobStore.apply``."""
         return await self._applying.add(transition)
 
     async def _accept_group(self, group: Sequence[Acceptance]) -> Sequence[Accepted | NotFound]:
-        try:
-            return await self._accept_once(group)
-        except IntegrityError:
-            if len(group) > 1:
-                raise  # the gatherer comes again with each alone
-        try:  # Lost a race for the same key? Then it is known now.
-            return await self._accept_once(group)
-        except IntegrityError as error:
-            raise NotFound("An extractor of the file doesn't exist in the database.") from error
-
-    async def _accept_once(self, group: Sequence[Acceptance]) -> Sequence[Accepted | NotFound]:
-        return await self._connections.write(lambda connection: accept_group(connection, group))
+        for _ in range(ACCEPT_TRIES):
+            try:
+                return await self._connections.write(lambda connection: accept_group(connection, group))
+            except IntegrityError as error:
+                if len(group) > 1:
+                    raise  # the gatherer comes again with each alone
+                if misses_a_parent(error):
+                    raise NotFound("The file's client application or extractor isn't in the database.") from error
+            # A race for the same key was lost: it is known now.
+        raise Unavailable("Other workers are quicker with the jobs of this file; try again.")
 
     async def _apply_group(self, group: Sequence[Transition]) -> Sequence[bool]:
         self._facts.observe(GROUP_SIZE, len(group))
@@ -131,21 +135,31 @@ class SqlJobs:
 
 
 def _apply(connection: Connection, group: Sequence[Transition]) -> Sequence[bool]:
-    """Write the transitions whose claim is still held; say for each whether it was."""
-    fences = sorted(((one.job.job_id, one.claim_token) for one in group), key=lambda fence: fence[0])
+    """Write the transitions whose claim is still held; say for each whether it is written."""
     holding = (
-        select(job.c.JobID, job.c.ClaimToken)
-        .where(job.c.JobID.in_([job_id for job_id, _ in fences]))
+        select(job.c.JobID, job.c.ClaimToken, job.c.Status, job.c.UpdatedAt)
+        .where(job.c.JobID.in_(sorted({one.job.job_id for one in group})))
         .order_by(job.c.JobID)
         .with_for_update()
         .with_hint(job, "WITH (UPDLOCK, ROWLOCK)", "mssql")
     )
-    held = {(row.JobID, row.ClaimToken) for row in connection.execute(holding)}
-    fresh = [(one.job.job_id, one.claim_token) in held for one in group]
-    kept = [one for one, is_held in zip(group, fresh, strict=True) if is_held]
-    if kept:
-        _write(connection, sorted(kept, key=lambda one: one.job.job_id))
-    return fresh
+    rows = {row.JobID: row for row in connection.execute(holding)}
+    fresh: dict[UUID, Transition] = {}
+    written: list[bool] = []
+    for one in group:
+        row = rows.get(one.job.job_id)
+        held = row is not None and row.ClaimToken is not None and row.ClaimToken == one.claim_token
+        first = fresh.setdefault(one.job.job_id, one) if held else None
+        written.append(first == one or (row is not None and _is_written(row, one)))
+    if fresh:
+        _write(connection, [fresh[job_id] for job_id in sorted(fresh)])
+    return written
+
+
+def _is_written(row: Any, transition: Transition) -> bool:
+    """Whether an earlier try wrote this very transition, and only the answer to its commit was lost."""
+    new = transition.job
+    return row.ClaimToken is None and (row.Status, row.UpdatedAt) == (new.status, new.updated_at)
 
 
 def _write(connection: Connection, transitions: Sequence[Transition]) -> None:

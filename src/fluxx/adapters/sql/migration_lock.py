@@ -11,8 +11,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from fluxx.adapters.sql.connections import first_line
 from fluxx.adapters.sql.engine import DialectName, dialect_of
+from fluxx.adapters.sql.troubles import first_line
 from fluxx.errors import Unavailable
 
 LOCK_KEY: Final = int.from_bytes(b"fluxx_db")

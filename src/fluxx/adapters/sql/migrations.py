@@ -17,16 +17,16 @@ from sqlalchemy.exc import DBAPIError
 
 from fluxx.adapters.sql import migration_history as history
 from fluxx.adapters.sql import scripts
-from fluxx.adapters.sql.connections import first_line
 from fluxx.adapters.sql.engine import dialect_of, reading
 from fluxx.adapters.sql.migration_history import Applied
 from fluxx.adapters.sql.migration_lock import locked
 from fluxx.adapters.sql.scripts import Script
+from fluxx.adapters.sql.troubles import first_line
 from fluxx.errors import Misconfigured, Unavailable
 
 
 class MigrationInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """One migration; an ``unknown`` one was applied by a newer release. ``installed_on`` as in ``Applied``."""
+    """One migration; an ``unknown`` one was applied by a newer release. ``installed_on`` is in UTC."""
 
     version: int
     description: str
@@ -111,7 +111,8 @@ def _apply_next(connection: Connection, wanted: Sequence[Script]) -> Script | No
         try:
             _run(connection, waiting[0])
         except connection.dialect.loaded_dbapi.Error as error:
-            raise Misconfigured(f"{waiting[0].name} failed; nothing of it was applied: {first_line(error)}") from error
+            reason = " ".join(str(error).split())
+            raise Misconfigured(f"{waiting[0].name} failed; nothing of it was applied: {reason}") from error
         history.record(connection, waiting[0], milliseconds=round(1000 * (time.monotonic() - started)))
         return waiting[0]
 

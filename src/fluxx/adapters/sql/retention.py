@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, Exists, delete, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, or_, select
 
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.tables import bus_message, file, job, job_status, outbox
@@ -19,28 +19,37 @@ class SqlRetention:
 
     async def outdated_jobs(self, before: datetime, *, limit: int) -> Outdated:
         """See ``Retention.outdated_jobs``."""
-        # IX_Outbox_JobID
-        waiting = exists().where(outbox.c.JobID == job.c.JobID, outbox.c.PublishedAt.is_(None))
         statement = (
-            select(job.c.JobID, job.c.ExtractorResponse)
-            .where(job.c.CreatedAt < before, job.c.CompletedAt < before, job.c.DueAt.is_(None), ~waiting)
+            select(job.c.JobID, job.c.FileId, job.c.ExtractorResponse)
+            .where(job.c.CreatedAt < before, job.c.CompletedAt < before, _is_over())
             .order_by(job.c.CreatedAt, job.c.JobID)  # IX_Job_CreatedAt
             .limit(limit)
         )
         rows = await self._connections.read(lambda connection: connection.execute(statement).all())
-        return Outdated([row.JobID for row in rows], [row.ExtractorResponse for row in rows if row.ExtractorResponse])
+        return Outdated(
+            [row.JobID for row in rows],
+            [row.ExtractorResponse for row in rows if row.ExtractorResponse],
+            list({row.FileId for row in rows}),
+        )
 
     async def forget_jobs(self, job_ids: Sequence[UUID]) -> None:
         """See ``Retention.forget_jobs``."""
 
         def work(connection: Connection) -> None:
-            dead = select(job.c.JobID).where(job.c.JobID.in_(job_ids), job.c.DueAt.is_(None)).order_by(job.c.JobID)
-            ended = list(connection.scalars(dead))
+            ending = select(job.c.JobID).where(job.c.JobID.in_(job_ids), _is_over()).order_by(job.c.JobID)
+            ended = list(connection.scalars(ending))
+            # Final jobs are written by nobody else, so it is no matter that their rows go last.
             connection.execute(delete(job_status).where(job_status.c.JobID.in_(ended)))
-            connection.execute(delete(outbox).where(outbox.c.JobID.in_(ended), outbox.c.PublishedAt.is_not(None)))
+            connection.execute(delete(outbox).where(outbox.c.JobID.in_(ended)))
             connection.execute(delete(job).where(job.c.JobID.in_(ended)))
 
         await self._connections.write(work)
+
+    async def jobless_files(self, file_ids: Sequence[UUID]) -> dict[UUID, str]:
+        """See ``Retention.jobless_files``."""
+        statement = select(file.c.FileID, file.c.BlobPath).where(file.c.FileID.in_(file_ids), ~_has_job())
+        rows = await self._connections.read(lambda connection: connection.execute(statement).all())
+        return {row.FileID: row.BlobPath for row in rows}
 
     async def outdated_files(self, before: datetime, *, limit: int) -> dict[UUID, str]:
         """See ``Retention.outdated_files``."""
@@ -61,20 +70,28 @@ class SqlRetention:
     async def forget_messages(self, before: datetime, *, log: str, limit: int) -> int:
         """See ``Retention.forget_messages``."""
         settled = or_(bus_message.c.DeadLetterReason.is_not(None), bus_message.c.Topic == log)
-        old = (
-            select(bus_message.c.BusMessageID)
-            .where(bus_message.c.EnqueuedAt < before, settled)
-            .order_by(bus_message.c.BusMessageID)  # the primary key: old messages come first
+        # Numbers grow with time: the first ones along the primary key are the oldest, and where those
+        # are too young no other has to be looked at.
+        oldest = (
+            select(bus_message.c.BusMessageID, bus_message.c.EnqueuedAt)
+            .where(settled)
+            .order_by(bus_message.c.BusMessageID)
             .limit(limit)
         )
 
         def work(connection: Connection) -> int:
-            oldest = list(connection.scalars(old))
-            connection.execute(delete(bus_message).where(bus_message.c.BusMessageID.in_(oldest)))
-            return len(oldest)
+            old = [row.BusMessageID for row in connection.execute(oldest) if row.EnqueuedAt < before]
+            connection.execute(delete(bus_message).where(bus_message.c.BusMessageID.in_(old)))
+            return len(old)
 
         return await self._connections.write(work)
 
 
-def _has_job() -> Exists:
+def _is_over() -> ColumnElement[bool]:
+    """Whether nothing will happen for the job any more: it is final, and everybody was told."""
+    waiting = exists().where(outbox.c.JobID == job.c.JobID, outbox.c.PublishedAt.is_(None))  # IX_Outbox_JobID
+    return and_(job.c.DueAt.is_(None), ~waiting)
+
+
+def _has_job() -> ColumnElement[bool]:
     return exists().where(job.c.FileId == file.c.FileID)  # UQ_Job_FileId_…

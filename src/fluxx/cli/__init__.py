@@ -5,20 +5,22 @@ imported when it runs, so that ``fluxx --help`` is quick.
 """
 
 import sys
+from collections.abc import Sequence
 
 from fluxx.cli.app import app
 from fluxx.cli.exits import FAILED, ending, say, silence_stdout
 
 
 def main() -> None:
-    """Run the command that ``sys.argv`` names and exit; see ``exits`` for how."""
+    """Run the command that ``sys.argv`` names, and exit with its status."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a text stream, as Python opens it
-    sys.exit(_run())
+    sys.exit(run(sys.argv[1:]))
 
 
-def _run() -> int:
+def run(words: Sequence[str]) -> int:
+    """Run a command and return its exit status (``exits``); what went wrong was said on stderr."""
     try:
-        status = app(prog_name="fluxx", standalone_mode=False) or 0
+        status = app(list(words), prog_name="fluxx", standalone_mode=False) or 0
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()

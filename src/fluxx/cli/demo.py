@@ -35,8 +35,9 @@ def demo(files: Files = None, keep: Keep = False, home: Home = None) -> None:
 
     Exit status 1 where a job failed for a reason that is not the file's own.
     """
+    folder = _fresh(home)
     output.hint("Starting the service and two extractors ...")
-    raise typer.Exit(run_service(_demo(files, keep, _fresh(home))))
+    raise typer.Exit(run_service(_demo(files, keep, folder)))
 
 
 async def _demo(files: Sequence[Path] | None, keep: bool, home: Path) -> int:

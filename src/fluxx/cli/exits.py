@@ -15,6 +15,7 @@ from typing import Final
 
 import typer
 
+from fluxx.cli.output import printable
 from fluxx.errors import BadInput, FluxxError, Misconfigured, NotFound
 
 FAILED: Final = 1
@@ -53,7 +54,7 @@ def ending(error: Exception) -> tuple[str, int] | None:
 
 def say(line: str) -> None:
     """Print an error as exactly one line on stderr, whatever it holds."""
-    sys.stderr.write(f"fluxx: {' '.join(line.split())}\n")
+    sys.stderr.write(f"fluxx: {printable(' '.join(line.split()))}\n")
 
 
 def silence_stdout() -> None:
@@ -63,7 +64,8 @@ def silence_stdout() -> None:
 
 def _usage(error: typer.TyperException) -> str:
     command = getattr(getattr(error, "ctx", None), "command_path", "fluxx")
-    return f"{error.format_message().rstrip('.')}. Try '{command} --help'."
+    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    return f"{message}. Try '{command} --help'."
 
 
 def _system(error: OSError) -> str:

@@ -52,10 +52,10 @@ def add_extractor(
 
     Without --key-file it has no API key yet: store one with 'fluxx key set'.
     """
+    key = read_key(key_file) if key_file else None
     from fluxx import wiring
     from fluxx.api.schemas import ExtractorDetails
 
-    key = read_key(key_file) if key_file else None
     added = with_world(
         lambda world: wiring.registering(world).register_extractor(
             client_application, name=name, extraction_url=url, polling_url=polling_url, api_key=key

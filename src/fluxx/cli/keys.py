@@ -20,9 +20,9 @@ def set_key(extractor: ExtractorId, key_file: KeyFile = None) -> None:
 
     It is read from stdin or --key-file, or typed at a hidden prompt; never given as an argument.
     """
+    key = read_key(key_file)
     from fluxx import wiring
 
-    key = read_key(key_file)
     with_world(lambda world: wiring.registering(world).set_api_key(extractor, key))
 
 

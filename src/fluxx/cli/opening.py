@@ -1,5 +1,6 @@
 """Opens what the settings name for one command, and closes it after."""
 
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,17 +55,18 @@ def service_facts(settings: "Settings") -> "Facts":
     """Return where a service tells its facts: a log on stderr, as the settings want it."""
     from fluxx import telemetry
 
-    logger = telemetry.logger(log_format=settings.log_format, level=settings.level)
+    logger = telemetry.logger(log_format=settings.log_format, level=settings.level, stream=sys.stderr)
     return telemetry.Facts(logger, level=settings.level)
 
 
 async def _opened(work: "Callable[[World], Awaitable[T]]") -> T:
+    settings = await load_settings()
+    # Only now: settings that make no sense are told at once, not after a second of loading.
     import random
 
     from fluxx import wiring
     from fluxx.clock import SystemClock
     from fluxx.telemetry import Facts
 
-    settings = await load_settings()
     async with wiring.connect(settings, facts=Facts(), clock=SystemClock(), chance=random.Random()) as world:
         return await work(world)

@@ -53,16 +53,17 @@ def serve_files(host: Host = LOOPBACK, port: Port = PORT) -> None:
 
 
 async def _served(roles: "frozenset[Role]", host: str, port: int) -> None:
+    from fluxx.cli.opening import load_settings, service_facts
+
+    settings = await load_settings()
     import asyncio
     import random
 
     from fluxx import wiring
-    from fluxx.cli.opening import load_settings, service_facts
     from fluxx.cli.signals import asked_to_end
     from fluxx.clock import SystemClock
     from fluxx.running import Service
 
-    settings = await load_settings()
     facts = service_facts(settings)
     async with wiring.connect(settings, facts=facts, clock=SystemClock(), chance=random.Random()) as world:
         service = Service(world, roles=roles, host=host, port=port)

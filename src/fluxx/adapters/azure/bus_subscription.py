@@ -24,7 +24,10 @@ from fluxx.errors import Unavailable
 from fluxx.ports.bus import Delivery, Recorded
 
 POLL_SECONDS: Final = 0.05
-"""How often the client looks up from its socket; also how long a batch waits for its next message."""
+"""How often the client looks up from its socket."""
+
+LINGER_SECONDS: Final = 0.1
+"""How long a group of messages waits for the next one."""
 
 SLICE_SECONDS: Final = 0.5
 """Longest stretch of waiting for messages: others who want to settle wait as long."""
@@ -63,11 +66,15 @@ class ServiceBusSubscription:
         self, receiver: ServiceBusReceiver, limit: int, seconds: float
     ) -> Sequence[ServiceBusReceivedMessage]:
         await self._give_back_held(receiver, until=asyncio.get_running_loop().time())
-        # The client waits 0.2 s for more after a first message; asked for one, it answers at once.
-        first = await receiver.receive_messages(1, max_wait_time=seconds)
-        if not first or limit == 1:
-            return first
-        return [*first, *await receiver.receive_messages(limit - 1, max_wait_time=POLL_SECONDS)]
+        found = await receiver.receive_messages(1, max_wait_time=seconds)
+        asked = 1
+        while len(found) == asked and asked < limit:
+            # Twice as many each time: what is asked for and doesn't come now would come between two
+            # calls, when the client hands it back to the broker, to be sent again and again.
+            more = min(asked + 1, limit - asked)
+            found += await receiver.receive_messages(more, max_wait_time=LINGER_SECONDS)
+            asked += more
+        return found
 
     async def complete(self, deliveries: Sequence[Delivery]) -> None:
         """See ``Subscription.complete``. Where the broker goes away midway, the rest comes again."""

@@ -78,15 +78,14 @@ class Service:
         server = HttpServer(app, host=self._host, port=self._port)
         await server.listen()
         self.url = server.url
-        if not self._world.settings.public_url:
+        if self._world.signer is not None and not self._world.settings.public_url:
             self._world.signer.base_url = server.url
         return [Part(name="http", run=server.run, stop=server.stop)]
 
 
 def _check_signed_urls(roles: frozenset[Role], settings: Settings) -> None:
     """Refuse a worker that could only make file URLs that lead nowhere."""
-    in_folder = settings.storage_connection_string is None and settings.storage_account_url is None
-    if in_folder and settings.public_url is None and "worker" in roles and "files" not in roles:
+    if settings.keeps_blobs_in_folder and settings.public_url is None and "worker" in roles and "files" not in roles:
         raise Misconfigured(
             "PUBLIC_URL must be set for a worker without the files API:"
             " the base URL under which extractors reach `fluxx serve files`, e.g. http://files.internal:8080"

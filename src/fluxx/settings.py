@@ -138,6 +138,16 @@ class Settings(BaseSettings):
         )
 
     @property
+    def keeps_blobs_in_folder(self) -> bool:
+        """Whether files and results lie in FLUXX_HOME, no storage account being configured."""
+        return self.storage_connection_string is None and self.storage_account_url is None
+
+    @property
+    def keeps_topics_in_database(self) -> bool:
+        """Whether topics are rows of the database, no Service Bus being configured."""
+        return self.service_bus_connection_string is None and self.service_bus_namespace is None
+
+    @property
     def extractor_share(self) -> int:
         """Jobs of one extractor that a worker works on at the same time."""
         return self.max_concurrency_per_extractor or max(1, self.max_concurrency // 2)

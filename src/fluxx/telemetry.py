@@ -71,7 +71,9 @@ SERVICE_READY = Fact("service_ready", logging.INFO, "Ready at {url}")
 SERVICE_DRAINING = Fact("service_draining", logging.INFO, "Draining")
 SERVICE_STOPPED = Fact("service_stopped", logging.INFO, "Stopped")
 CLOCK_OFF = Fact(
-    "clock_off", logging.WARNING, "The database's clock is {seconds} s ahead of this machine's; it is the one that counts"
+    "clock_off",
+    logging.WARNING,
+    "The database's clock is {seconds} s ahead of this machine's; it is the one that counts",
 )
 REQUEST_FAILED = Fact("request_failed", logging.ERROR, "{method} {path} failed unexpectedly: {error}")
 REQUEST_UNAVAILABLE = Fact("request_unavailable", logging.WARNING, "{method} {path} answered with 503: {error}")

@@ -6,8 +6,9 @@ Which adapter is used follows from what is configured; there is no mode to choos
 import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from sqlalchemy import Engine
@@ -39,6 +40,9 @@ from fluxx.telemetry import Facts
 from fluxx.upkeep.purge import Purge
 from fluxx.upkeep.timekeeping import Timekeeping
 
+if TYPE_CHECKING:
+    from fluxx.wiring_azure import Azure
+
 SQL_THREADS: Final = 8
 """Threads, and so connections, that one process takes of the database."""
 
@@ -62,7 +66,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     secrets: Secrets
     extractors: ExtractorClient
     egress: EgressRules
-    signer: UrlSigner
+    signer: UrlSigner | None
     retention: Retention
 
 
@@ -72,15 +76,14 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
 
     An embedded database is brought up to date; any other must be (``Misconfigured`` says what to run).
     """
-    home = _home(settings)
-    signer = UrlSigner(load_or_make_key(home / "secrets" / "signing-key"), settings.public_url or "")
+    signer = _signer(settings)
     corrected = CorrectedClock(clock)
     async with AsyncExitStack() as stack:
         database = SqlDatabase(_ready_engine(settings), clock=corrected, facts=facts, threads=SQL_THREADS)
         stack.push_async_callback(database.close)
         # Before anything is claimed: a clock that is ahead would take the jobs of others for abandoned.
         corrected.offset = await database.offset_of(clock)
-        platform = _Platform(settings, database, stack, signer=signer)
+        choice = _Choice(settings, stack, clock=corrected, facts=facts)
         extractors = HttpExtractorClient(
             allowed_networks=settings.egress_allowed_networks, max_connections=settings.max_concurrency
         )
@@ -97,9 +100,9 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
             files=database.files,
             outbox=database.outbox,
             registry=_registry(settings, database, stack),
-            bus=platform.bus(),
-            blobs=platform.blobs(),
-            secrets=platform.secrets(),
+            bus=choice.bus(database),
+            blobs=choice.blobs(signer),
+            secrets=choice.secrets(),
             extractors=extractors,
             egress=EgressGuard(settings.egress_allowed_networks),
             signer=signer,
@@ -141,39 +144,53 @@ def _home(settings: Settings) -> Path:
     return home
 
 
-class _Platform:
-    """Bus, blobs and secrets: Azure's where it is configured, the embedded ones where not."""
+def _signer(settings: Settings) -> UrlSigner | None:
+    """Return what signs the URLs of files in a folder; a storage account signs its own."""
+    if not settings.keeps_blobs_in_folder:
+        return None
+    return UrlSigner(load_or_make_key(_home(settings) / "secrets" / "signing-key"), settings.public_url or "")
 
-    def __init__(self, settings: Settings, database: SqlDatabase, stack: AsyncExitStack, *, signer: UrlSigner) -> None:
+
+class _Choice:
+    """Bus, blobs and secrets: Azure's where that is configured, the embedded ones where not."""
+
+    def __init__(self, settings: Settings, stack: AsyncExitStack, *, clock: Clock, facts: Facts) -> None:
         self._settings = settings
-        self._database = database
         self._stack = stack
-        self._signer = signer
+        self._clock = clock
+        self._facts = facts
 
-    def bus(self) -> Bus:
+    @cached_property
+    def _azure(self) -> "Azure":
+        try:
+            from fluxx.wiring_azure import Azure  # noqa: PLC0415 - half a second and 60 MB, only where configured
+        except ModuleNotFoundError as missing:
+            raise Misconfigured(f"Azure needs {missing.name}; run: pip install 'fluxx[azure]'") from None
+        return Azure(self._settings, self._stack, clock=self._clock, facts=self._facts)
+
+    def bus(self, database: SqlDatabase) -> Bus:
         settings = self._settings
         subscriptions = {
             settings.topic_accepted_file: [settings.accepted_file_subscription],
             settings.topic_job_status: [settings.job_status_subscription],
         }
-        if settings.service_bus_connection_string is None and settings.service_bus_namespace is None:
-            return self._database.bus(subscriptions)
-        return self._azure().bus(subscriptions, sends_to=list(subscriptions))
+        if settings.keeps_topics_in_database:
+            return database.bus(subscriptions)
+        return self._azure.bus(subscriptions, sends_to=list(subscriptions))
 
-    def blobs(self) -> Blobs:
-        if self._settings.keeps_blobs_in_folder:
-            folder = FolderBlobs(_home(self._settings) / "blobs", self._signer)
-            self._stack.push_async_callback(folder.close)
-            return folder
-        return self._azure().blobs()
+    def blobs(self, signer: UrlSigner | None) -> Blobs:
+        if signer is None:
+            return self._azure.blobs()
+        folder = FolderBlobs(_home(self._settings) / "blobs", signer)
+        self._stack.push_async_callback(folder.close)
+        return folder
 
     def secrets(self) -> Secrets:
-        if self._settings.key_vault_url is None:
-            folder = FolderSecrets(_home(self._settings) / "secrets")
-            self._stack.push_async_callback(folder.close)
-            return folder
-        return self._azure().secrets(self._settings.key_vault_url)
-
+        if self._settings.key_vault_url is not None:
+            return self._azure.secrets(self._settings.key_vault_url)
+        folder = FolderSecrets(_home(self._settings) / "secrets")
+        self._stack.push_async_callback(folder.close)
+        return folder
 
 
 def registering(world: World) -> Registering:

@@ -2,15 +2,16 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 from urllib.parse import urlsplit
 
 BUSY: Final = (
     b"HTTP/1.1 503 The server is busy.\r\nx-ms-error-code: ServerBusy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 )
+Serving: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class Gateway:
@@ -23,7 +24,7 @@ class Gateway:
         self.requests = 0
         self.url = ""
         self._target = urlsplit(target)
-        self._busy = False
+        self._serving: Serving = self._pass_on
         self._busy_requests = 0
         self._connections: set[asyncio.StreamWriter] = set()
 
@@ -42,18 +43,29 @@ class Gateway:
     @contextmanager
     def busy(self) -> Iterator[None]:
         """Answer 503 in the target's stead for a while; what was connected is cut off."""
-        self._busy = True
-        self._hang_up()
-        try:
+        with self._instead(self._refuse):
             yield
-        finally:
-            self._busy = False
-            self._hang_up()
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Hang up on whoever calls, for a while; what was connected is cut off."""
+        with self._instead(_hang_up_at_once):
+            yield
 
     def busy_for(self, requests: int) -> None:
         """Answer 503 to the next so many requests; what was connected is cut off."""
         self._busy_requests = requests
         self._hang_up()
+
+    @contextmanager
+    def _instead(self, serving: Serving) -> Iterator[None]:
+        self._serving = serving
+        self._hang_up()
+        try:
+            yield
+        finally:
+            self._serving = self._pass_on
+            self._hang_up()
 
     def _hang_up(self) -> None:
         for writer in self._connections:
@@ -62,10 +74,7 @@ class Gateway:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections.add(writer)
         try:
-            if self._busy or self._busy_requests:
-                await self._refuse(reader, writer)
-            else:
-                await self._pass_on(reader, writer)
+            await (self._refuse if self._busy_requests else self._serving)(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -92,6 +101,10 @@ class Gateway:
             await asyncio.gather(there, back, return_exceptions=True)
         finally:
             far_writer.close()
+
+
+async def _hang_up_at_once(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

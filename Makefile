@@ -65,6 +65,14 @@ lock: $(VENV)/.installed ## Pin the requirements anew
 	@$(LOCK) --group uv -o requirements/uv.txt
 	@$(LOCK) --group dev -c requirements/fluxx.txt -o requirements/dev.txt
 
+.PHONY: bench-azure
+bench-azure: $(VENV)/.developing ## Messages through Service Bus: our adapter beside Microsoft's bare client
+	@$(BIN)/python bench/service_bus.py
+
+.PHONY: azure-local
+azure-local: $(VENV)/.developing ## Service Bus, Blob Storage, Key Vault and App Configuration on this machine
+	@PYTHONPATH=tests $(BIN)/python -m servers.azure_local
+
 .PHONY: clean
 clean: ## Remove what the targets made
 	@rm -rf $(VENV) .fluxx .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -61,6 +61,8 @@ def test_an_answer_is_waited_for_no_longer_than_asked(postgres: Postgres) -> Non
 
 
 def test_a_reader_waits_for_no_writer(engine: Engine) -> None:
+    if dialect_of(engine) == "sqlserver":
+        pytest.skip("the database's READ_COMMITTED_SNAPSHOT decides it, see docs/operations.md")
     with engine.begin() as writer, reading(engine).connect() as reader:
         writer.execute(insert(client_application).values(row_of(client_application)))
         assert reader.execute(select(client_application.c.Name)).all() == []
@@ -146,6 +148,7 @@ def test_a_missing_driver_is_refused_with_what_to_install(monkeypatch: pytest.Mo
 
 
 def test_errors_show_no_parameters(engine: Engine) -> None:
+    nameless = row_of(client_application) | {"Name": None}
     with pytest.raises(DBAPIError) as failed, engine.begin() as connection:
-        connection.execute(insert(client_application).values(row_of(client_application) | {"Name": None}))
+        connection.execute(insert(client_application).values(nameless))
     assert "hidden" in str(failed.value)

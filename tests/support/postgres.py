@@ -138,7 +138,7 @@ def running_postgres() -> Iterator[Postgres]:
         try:
             yield server
         finally:
-            server.stop()
+            server.stop(signal.SIGQUIT)  # nothing is kept, so nothing needs to be written
 
 
 def _run_as(folder: Path) -> dict[str, Any]:

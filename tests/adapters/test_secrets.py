@@ -164,6 +164,12 @@ class TestKeyVault(SecretsContract):
         assert (await world.secrets.api_key(extractor_id)).reveal() == KEY
         await world.secrets.check()
 
+    async def test_a_check_asks_once(self, world: VaultWorld) -> None:
+        await world.secrets.check()
+        world.server.answer_next(503)
+        with pytest.raises(Unavailable, match="503"):
+            await world.secrets.check()
+
     async def test_a_vault_that_refuses_this_identity_is_a_matter_of_settings(self, world: VaultWorld) -> None:
         world.server.forbidden = True
         with pytest.raises(Misconfigured, match=r"KEY_VAULT_URL.*403 Forbidden"):

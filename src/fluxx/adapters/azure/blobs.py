@@ -107,10 +107,13 @@ class AzureBlobs:
         return await self._signing.sign(self._container.get_blob_client(checked_path(path)), expires_at)
 
     async def check(self) -> None:
-        """Raise ``Misconfigured`` where the container is missing or refused, ``Unavailable`` where it is away."""
+        """Raise ``Misconfigured`` where the container is missing or refused, ``Unavailable`` where it is away.
+
+        Asks once: who checks wants to know how it is now.
+        """
         name = self._container.container_name
         try:
-            await self._container.get_container_properties()
+            await self._container.get_container_properties(retry_total=0)
             await self._signing.ready()
         except ResourceNotFoundError as error:
             raise Misconfigured(f"STORAGE_CONTAINER: the storage account has no container {name}.") from error

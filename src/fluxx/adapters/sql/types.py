@@ -1,12 +1,18 @@
-"""Column types that mean the same on every database: ids and moments."""
+"""Column types that mean the same on every database: ids and moments.
 
+They hand SQLAlchemy plain functions, which it calls once a value and nothing around them.
+"""
+
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from sqlalchemy import DateTime, Dialect, String, TypeDecorator, Uuid
 from sqlalchemy.dialects.mssql import DATETIMEOFFSET
 from sqlalchemy.types import TypeEngine
+
+Processor: TypeAlias = Callable[[Any], Any]
 
 
 class Id(TypeDecorator[UUID]):
@@ -19,17 +25,17 @@ class Id(TypeDecorator[UUID]):
         """Pick the column type."""
         return dialect.type_descriptor(String(36) if dialect.name == "sqlite" else Uuid())
 
-    def process_bind_param(self, value: UUID | None, dialect: Dialect) -> Any:
-        """Write the UUID as SQLite's text, or as it is."""
-        return str(value) if value is not None and dialect.name == "sqlite" else value
+    def bind_processor(self, dialect: Dialect) -> Processor | None:
+        """Write SQLite's text."""
+        return _id_to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> UUID | None:  # noqa: ARG002 - the signature is SQLAlchemy's
-        """Read back a UUID."""
-        return UUID(value) if isinstance(value, str) else value
+    def result_processor(self, dialect: Dialect, coltype: object) -> Processor | None:
+        """Read SQLite's text."""
+        return _id_from_text if dialect.name == "sqlite" else super().result_processor(dialect, coltype)
 
 
 class Moment(TypeDecorator[datetime]):
-    """An aware moment in UTC: DATETIMEOFFSET, TIMESTAMPTZ, or sortable ISO 8601 text on SQLite."""
+    """An aware moment in UTC: DATETIMEOFFSET, TIMESTAMPTZ, or 32 characters of sortable ISO 8601 on SQLite."""
 
     impl = DateTime
     cache_ok = True
@@ -42,14 +48,30 @@ class Moment(TypeDecorator[datetime]):
             return dialect.type_descriptor(DATETIMEOFFSET(6))  # type: ignore[no-untyped-call]
         return dialect.type_descriptor(DateTime(timezone=True))
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        """Write 32 characters of fixed width on SQLite, so that text order is time order."""
-        if value is None or dialect.name != "sqlite":
-            return value
-        return value.astimezone(UTC).isoformat(timespec="microseconds")
+    def bind_processor(self, dialect: Dialect) -> Processor | None:
+        """Write SQLite's text."""
+        return _moment_to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - the signature is SQLAlchemy's
-        """Read back an aware moment in UTC."""
-        if value is None:
-            return None
-        return (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+    def result_processor(self, dialect: Dialect, coltype: object) -> Processor | None:  # noqa: ARG002 - SQLAlchemy's signature
+        """Read SQLite's text; elsewhere the driver's datetime, in UTC."""
+        return _moment_from_text if dialect.name == "sqlite" else _in_utc
+
+
+def _id_to_text(value: UUID | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _id_from_text(value: str | None) -> UUID | None:
+    return None if value is None else UUID(value)
+
+
+def _moment_to_text(value: datetime | None) -> str | None:
+    return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _moment_from_text(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)
+
+
+def _in_utc(value: datetime | None) -> datetime | None:
+    return None if value is None else value.astimezone(UTC)

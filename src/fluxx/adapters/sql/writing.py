@@ -1,0 +1,77 @@
+"""What a transaction writes of transitions: jobs, then their history, then their events, in bulk.
+
+Used by ``accepting`` (new jobs) and ``jobs`` (changed ones), always in this order of tables.
+"""
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final
+
+from sqlalchemy import Connection
+
+from fluxx.adapters.sql.bulk import Values, inserting, updating
+from fluxx.adapters.sql.rows import JOB_COLUMNS
+from fluxx.adapters.sql.tables import job, job_status, outbox
+from fluxx.messages import job_status as messages
+from fluxx.model.transitions import JobEvent, Transition
+
+CHANGING: Final = (
+    "status.value",
+    "status_message",
+    "updated_at",
+    "due_at",
+    "poll_attempt_count",
+    "last_poll_attempt_at",
+    "error_count",
+    "extractor_response",
+    "result_size",
+    "result_sha256",
+    "completed_at",
+    "claim_token",
+)
+"""The fields of a job that a transition can change."""
+
+HISTORY: Final = {
+    "job_id": "JobID",
+    "status.value": "Status",
+    "message": "Message",
+    "attempt_number": "AttemptNumber",
+    "timestamp": "Timestamp",
+}
+EVENT: Final = ("EventId", "JobID", "Body", "TraceContext", "CreatedAt")
+
+_new_row: Final = attrgetter(*("status.value" if field == "status" else field for field in JOB_COLUMNS))
+_changed_row: Final = attrgetter(*CHANGING, "job_id")
+_history_row: Final = attrgetter(*HISTORY)
+
+
+class Writing:
+    """The prepared statements of one dialect."""
+
+    def __init__(self, dialect: str) -> None:
+        changing = [JOB_COLUMNS[field.removesuffix(".value")] for field in CHANGING]
+        self._add_jobs = inserting(job, list(JOB_COLUMNS.values()), dialect)
+        self._change_jobs = updating(job, changing, dialect)
+        self._add_history = inserting(job_status, list(HISTORY.values()), dialect)
+        self._add_events = inserting(outbox, EVENT, dialect)
+
+    def add(self, connection: Connection, transitions: Sequence[Transition]) -> None:
+        """Insert new jobs with what their transitions tell."""
+        self._add_jobs(connection, [_new_row(one.job) for one in transitions])
+        self._tell(connection, transitions)
+
+    def change(self, connection: Connection, transitions: Sequence[Transition]) -> None:
+        """Update jobs, fenced by their claims, and write what their transitions tell."""
+        self._change_jobs(connection, [(*_changed_row(one.job), one.claim_token) for one in transitions])
+        self._tell(connection, transitions)
+
+    def _tell(self, connection: Connection, transitions: Sequence[Transition]) -> None:
+        self._add_history(connection, [_history_row(line) for one in transitions for line in one.history])
+        events = [_event_row(event) for one in transitions for event in one.events]
+        if events:
+            self._add_events(connection, events)
+
+
+def _event_row(event: JobEvent) -> Values:
+    body = messages.encode(event).decode()
+    return event.event_id, event.job_id, body, event.trace_context, event.timestamp

@@ -139,11 +139,12 @@ class Dispatcher:
 
     async def renew(self) -> float:
         """Renew the claims of what is in flight; drop the work whose claim is lost."""
-        held = {running.claim for running in self._running.values()}
+        held = [running.claim for running in self._running.values()]
         if held:
-            kept = set(await self._store.renew(list(held), lease=self._capacity.lease))
-            for claim in held - kept:
-                self._drop(claim)
+            kept = set(await self._store.renew(held, lease=self._capacity.lease))
+            for claim in held:
+                if claim not in kept:
+                    self._drop(claim)
         return self._capacity.lease / 3
 
     def _drop(self, claim: Claim) -> None:
@@ -156,9 +157,10 @@ class Dispatcher:
         left = list(self._running.values())
         if not left:
             return
-        _, late = await asyncio.wait([running.task for running in left], timeout=patience)
-        for task in late:
-            task.cancel()
+        await asyncio.wait([running.task for running in left], timeout=patience)
+        late = [running for running in left if not running.task.done()]
+        for running in late:
+            running.task.cancel()
         if late:
-            await asyncio.wait(late)
-            await self._store.release([running.claim for running in left if running.task in late])
+            await asyncio.wait([running.task for running in late])
+            await self._store.release([running.claim for running in late])

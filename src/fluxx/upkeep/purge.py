@@ -7,7 +7,6 @@ Used by the retention loop (``RETENTION_DAYS``) and by ``fluxx db purge``.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from time import monotonic
 from typing import Final
 from uuid import UUID
 
@@ -88,11 +87,11 @@ class Purge:
 
 async def _in_batches(forget: Callable[[datetime], Awaitable[Forgotten]], before: datetime) -> Forgotten:
     """Forget batch after batch, and rest as long as each one took, so that others get their turn."""
-    total = Forgotten()
+    total, loop = Forgotten(), asyncio.get_running_loop()
     while True:
-        began = monotonic()
+        began = loop.time()
         batch = await forget(before)
         if batch == Forgotten():
             return total
         total += batch
-        await asyncio.sleep(monotonic() - began)
+        await asyncio.sleep(loop.time() - began)

@@ -36,7 +36,7 @@ class Supervisor:
         """
         tasks: list[tuple[Part, asyncio.Task[None]]] = []
         for part in self._parts:
-            tasks.append((part, asyncio.create_task(_awaited(part.run()), name=part.name)))
+            tasks.append((part, asyncio.create_task(_run(part), name=part.name)))
             self._facts.tell(PART_STARTED, part=part.name)
         asked = asyncio.create_task(self._stopping.wait(), name="stop")
         await asyncio.wait([asked, *(task for _, task in tasks)], return_when=asyncio.FIRST_COMPLETED)
@@ -56,5 +56,5 @@ class Supervisor:
         return None if task.cancelled() else task.exception()
 
 
-async def _awaited(awaitable: Awaitable[None]) -> None:
-    await awaitable
+async def _run(part: Part) -> None:
+    await part.run()

@@ -1,7 +1,7 @@
 """A subscription's messages: waiting, locked, dead. No I/O; the time is handed in (seconds since 1970)."""
 
 from bisect import insort
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Protocol
 from uuid import UUID, uuid4
 
@@ -171,9 +171,6 @@ class Queue:
         if entry.lock is not None:
             self._locks.pop(entry.lock, None)
             entry.lock = None
-
-
-Clock = Callable[[], float]
 
 
 class Topic:

@@ -1,0 +1,24 @@
+// Lets the identities pull the image from a registry that exists. Not run, see main.bicep.
+
+param registryName string
+param principalIds array
+
+var acrPull = '7f951dda-4ed3-4680-a7ca-43fe172d538d'
+
+resource registry 'Microsoft.ContainerRegistry/registries@2023-07-01' existing = {
+  name: registryName
+}
+
+resource pulls 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
+  for principalId in principalIds: {
+    name: guid(registry.id, principalId, acrPull)
+    scope: registry
+    properties: {
+      principalId: principalId
+      principalType: 'ServicePrincipal'
+      roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', acrPull)
+    }
+  }
+]
+
+output server string = registry.properties.loginServer

@@ -65,6 +65,10 @@ lock: $(VENV)/.installed ## Pin the requirements anew
 	@$(LOCK) --group uv -o requirements/uv.txt
 	@$(LOCK) --group dev -c requirements/fluxx.txt -o requirements/dev.txt
 
+.PHONY: bench-http
+bench-http: $(VENV)/.developing ## CPU per HTTP exchange: our client beside bare aiohttp and the floor
+	@$(BIN)/python bench/http_client.py $(ARGS)
+
 .PHONY: bench-azure
 bench-azure: $(VENV)/.developing ## Messages through Service Bus: our adapter beside Microsoft's bare client
 	@$(BIN)/python bench/service_bus.py

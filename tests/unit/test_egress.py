@@ -1,6 +1,7 @@
 """Which URLs and addresses the egress guard lets through: a table, and properties that no input may break."""
 
 import socket
+from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -8,13 +9,15 @@ import pytest
 from aiohttp.helpers import is_ip_address
 from hypothesis import example, given
 from hypothesis import strategies as st
+from yarl import URL
 
 from fluxx.adapters.http.egress import EgressGuard
 from fluxx.adapters.http.target import Target
 from fluxx.errors import EgressRefused
 
 PUBLIC_ONLY = EgressGuard(())
-PRIVATE_TOO = EgressGuard((ip_network("10.1.0.0/16"), ip_network("127.0.0.0/8"), ip_network("fd00:1::/32")))
+PRIVATE = (ip_network("10.1.0.0/16"), ip_network("127.0.0.0/8"), ip_network("fd00:1::/32"))
+PRIVATE_TOO = EgressGuard(PRIVATE)
 
 REFUSED = [
     # not http
@@ -217,8 +220,8 @@ def test_a_target_shows_neither_query_nor_fragment() -> None:
 
 
 def test_path_and_query_are_called_exactly_as_written() -> None:
-    url = Target.parse("https://example.com/a%2Fb/../c;d?sig=a%2Fb%3D+e&x={y}").url
-    assert url.raw_path_qs == "/a%2Fb/../c;d?sig=a%2Fb%3D+e&x={y}"
+    target = Target.parse("https://example.com/a%2Fb/../c;d?sig=a%2Fb%3D+e&x={y}")
+    assert target.path + target.query == "/a%2Fb/../c;d?sig=a%2Fb%3D+e&x={y}"
 
 
 @pytest.mark.parametrize(
@@ -260,14 +263,30 @@ def test_any_text_is_refused_or_understood_in_one_way(url: str) -> None:
         return
     again = f"{target.origin}{target.path}{target.query}"
     assert Target.parse(again) == target
-    assert (target.url.scheme, target.url.port) == (target.scheme, target.port)
-    assert target.url.raw_host == target.host == urlsplit(again).hostname
+    origin, seen = target.origin, URL(again, encoded=True)
+    assert (seen.scheme, seen.port, seen.raw_host) == (origin.scheme, origin.port, origin.host)
+    assert (seen.raw_path_qs, origin.host) == (target.path + target.query, urlsplit(again).hostname)
     assert again.isascii()
-    # The HTTP library takes such hosts for addresses and asks no resolver; the guard must do so too.
-    assert not is_ip_address(target.host) or target.literal is not None
-    if target.literal is None:
+    assert again.isprintable()
+    # The event loop takes such hosts for addresses and asks no resolver; the guard must do so too.
+    assert not is_ip_address(origin.host) or origin.literal is not None
+    if origin.literal is None:
         with pytest.raises(OSError, match="illegal IP address"):
-            socket.inet_aton(target.host)
+            socket.inet_aton(origin.host)
+
+
+@given(st.lists(_URLS, min_size=1, max_size=4))
+def test_what_is_remembered_of_an_origin_changes_no_verdict(urls: list[str]) -> None:
+    guard = EgressGuard(PRIVATE)
+    for url in urls * 2:
+        assert verdict(guard.admit, url) == verdict(EgressGuard(PRIVATE).admit, url)
+
+
+def verdict(admit: Callable[[str], Target], url: str) -> Target | str:
+    try:
+        return admit(url)
+    except EgressRefused as refusal:
+        return str(refusal)
 
 
 @given(st.ip_addresses(v=4) | st.ip_addresses(v=6))

@@ -1,52 +1,48 @@
-"""From the HTTP library's response to the port's answer: headers made plain, bodies within bounds."""
+"""From a connection's bytes to the port's answer: bodies decoded, and within bounds."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Final
 
-import aiohttp
-
-from fluxx.adapters.http.decoding import Bounded, BrokenBody, TooMuch
-from fluxx.adapters.http.failures import told
-from fluxx.adapters.http.target import Target
-from fluxx.errors import NoAnswer, TooLarge
-from fluxx.ports.extractor import Answer
+from fluxx.adapters.http.connection import Connection
+from fluxx.adapters.http.decoding import Bounded, TooMuch
+from fluxx.adapters.http.failures import TROUBLE, told
+from fluxx.adapters.http.incoming import Head
+from fluxx.errors import NoAnswer
 
 EXCERPT: Final = 16 * 2**10
 """Bytes read of a body that is only to be quoted."""
 
 
-def answer(response: aiohttp.ClientResponse, body: bytes) -> Answer:
-    """Return the answer with this body. A header sent several times is joined (RFC 9110, section 5.2)."""
-    headers: dict[str, str] = {}
-    for name, value in response.headers.items():
-        key = name.lower()
-        headers[key] = f"{headers[key]}, {_text(value)}" if key in headers else _text(value)
-    return Answer(response.status, _text(response.reason or ""), headers, body)
+async def whole(connection: Connection, head: Head, max_bytes: int) -> bytes:
+    """Return the decoded body; raise what ``failures.TROUBLE`` lists."""
+    return b"".join([piece async for piece in decoded(connection, head, max_bytes)])
 
 
-async def pieces(response: aiohttp.ClientResponse, source: Target, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    """Yield the decoded body as it comes; raise ``TooLarge`` or ``NoAnswer``, named after ``source``."""
-    encoding = response.headers.get("Content-Encoding", "")
-    too_large = TooLarge(f"{source} answered with more than {max_bytes} bytes, the most allowed.")
-    if not encoding and (response.content_length or 0) > max_bytes:
-        raise too_large
-    try:
-        body = Bounded(encoding, max_bytes)
-        while data := await response.content.readany():
-            for piece in body.feed(data):
+async def decoded(connection: Connection, head: Head, max_bytes: int) -> AsyncGenerator[bytes, None]:
+    """Yield the decoded body as it comes; raise what ``failures.TROUBLE`` lists."""
+    encoding = head.headers.get("content-encoding", "")
+    if not encoding and int(head.headers.get("content-length", 0)) > max_bytes:
+        raise TooMuch
+    body = Bounded(encoding, max_bytes)
+    while data := await connection.read():
+        for piece in body.feed(data):
+            yield piece
+    body.finish()
+
+
+async def telling(body: AsyncGenerator[bytes, None], source: object, max_bytes: int) -> AsyncGenerator[bytes, None]:
+    """Yield the pieces of ``body``; raise ``TooLarge`` or ``NoAnswer``, named after ``source``."""
+    async with aclosing(body):
+        try:
+            async for piece in body:
                 yield piece
-        body.finish()
-    except TooMuch:
-        raise too_large from None
-    except BrokenBody as broken:
-        raise NoAnswer(f"{source} sent a body that {broken}.") from None
-    except (aiohttp.ClientError, OSError) as error:
-        raise told(error, source) from None
+        except TROUBLE as trouble:
+            raise told(trouble, source, max_bytes=max_bytes) from None
 
 
-async def patiently(body: AsyncGenerator[bytes, None], patience: float, source: Target) -> AsyncIterator[bytes]:
+async def patiently(body: AsyncGenerator[bytes, None], patience: float, source: object) -> AsyncIterator[bytes]:
     """Yield the pieces of ``body``; raise ``NoAnswer`` where one keeps us waiting ``patience`` seconds."""
     async with aclosing(body):
         while True:
@@ -69,8 +65,3 @@ async def beginning(body: AsyncGenerator[bytes, None]) -> bytes:
             if len(start) >= EXCERPT:
                 break
     return start[:EXCERPT]
-
-
-def _text(value: str) -> str:
-    """Return a header's text with bytes that are no UTF-8 replaced; the library hands on lone surrogates."""
-    return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, TypeAlias
 
-from fluxx.adapters.http.target import Target
+from fluxx.adapters.http.target import Origin, Target, taken_apart
 from fluxx.errors import EgressRefused
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
+
+REMEMBERED: Final = 1024
+"""Origins whose text was found good; more than that are forgotten together."""
 
 # Sources: the IANA special-purpose address registries (RFC 6890 and updates), and for Azure
 # learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16. Told here rather than
@@ -58,22 +61,38 @@ class EgressGuard:
 
     def __init__(self, allowed_networks: Sequence[Network]) -> None:
         self._allowed = tuple(allowed_networks)
+        self._passed: dict[str, Origin] = {}
 
     def check_url(self, url: str) -> None:
         """Raise ``EgressRefused`` where ``url`` can never be called, whatever its name resolves to."""
-        self.check(Target.parse(url))
+        self.check(Target.parse(url).origin)
 
-    def check(self, target: Target) -> None:
-        """Raise ``EgressRefused`` where the target's own text rules it out.
+    def admit(self, url: str) -> Target:
+        """Take ``url`` apart and check it; raise ``EgressRefused``.
+
+        Origins that passed are remembered by their text: from poll to poll a URL differs in its path only.
+        """
+        text, path, query = taken_apart(url)
+        origin = self._passed.get(text)
+        if origin is None:
+            origin = Origin.parse(text)
+            self.check(origin)
+            if len(self._passed) >= REMEMBERED:
+                self._passed.clear()
+            self._passed[text] = origin
+        return Target(origin, path, query)
+
+    def check(self, origin: Origin) -> None:
+        """Raise ``EgressRefused`` where the origin's own text rules it out.
 
         Names are judged when they are resolved, except those that always mean this machine
         (RFC 6761, section 6.3).
         """
-        name = target.host.rstrip(".")
+        name = origin.host.rstrip(".")
         if name == "localhost" or name.endswith(".localhost"):
-            self.permitted(_LOCALHOST, of=target.origin)
-        elif (address := target.literal) is not None:
-            self.permitted([address], of=target.origin)
+            self.permitted(_LOCALHOST, of=str(origin))
+        elif (address := origin.literal) is not None:
+            self.permitted([address], of=str(origin))
 
     def permitted(self, addresses: Sequence[Address], *, of: str) -> Sequence[Address]:
         """Return those of the addresses that may be called; raise ``EgressRefused`` where none may.

@@ -1,62 +1,59 @@
-"""The HTTP library's failures in our words, at the place where they happen.
+"""What can go wrong with a call, said so that it can be told: no URL's query, no key, no piece of an answer.
 
-Its own texts hold URLs with their signatures and pieces of answers, so nothing of them is passed
-on, nor are they kept as causes (a logged traceback would show them).
+Raised below the client and turned there into the port's errors. Texts of the system and of libraries
+are not passed on, nor kept as causes (a logged traceback would show them).
 """
 
-from collections.abc import Iterator
+import ssl
 from typing import Final
 
-import aiohttp
-from aiohttp.client_middlewares import ClientHandlerType
-from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
-
+from fluxx.adapters.http.decoding import BrokenBody, TooMuch
 from fluxx.errors import NoAnswer, TooLarge
 
-UNCONNECTED: Final[tuple[tuple[type[Exception], str], ...]] = (
-    (aiohttp.ClientConnectorDNSError, "has a name that can't be resolved"),
-    (aiohttp.ClientConnectorCertificateError, "has a TLS certificate that isn't valid for it"),
-    (aiohttp.ClientConnectorSSLError, "doesn't speak TLS as it should"),
-    (aiohttp.ConnectionTimeoutError, "didn't accept a connection in time"),
-    (aiohttp.ClientConnectorError, "doesn't accept connections"),
+CLOSED: Final = "closed the connection without an answer"
+CUT_OFF: Final = "broke off in the middle of its answer"
+LOST: Final = "lost the connection"
+NOT_HTTP: Final = "gave an answer that isn't HTTP"
+UNRESOLVED: Final = "has a name that can't be resolved"
+
+UNREACHED: Final[tuple[tuple[type[OSError], str], ...]] = (
+    (ssl.SSLCertVerificationError, "has a TLS certificate that isn't valid for it"),
+    (ssl.SSLError, "doesn't speak TLS as it should"),
+    (TimeoutError, "didn't accept a connection in time"),
+    (OSError, "doesn't accept connections"),
 )
-"""Failures after which the request certainly never left; the first that fits counts."""
-
-BROKEN: Final[tuple[tuple[type[Exception], str], ...]] = (
-    (aiohttp.ServerDisconnectedError, "closed the connection without an answer"),
-    (aiohttp.ClientPayloadError, "broke off in the middle of its answer"),
-    (aiohttp.ClientResponseError, "gave an answer that isn't HTTP"),
-    (Exception, "lost the connection"),
-)
+"""Why there is no connection; the first that fits counts."""
 
 
-def told(error: Exception, where: object) -> NoAnswer | TooLarge:
-    """Return what the library's ``error`` means for a caller; ``where`` is the target called."""
-    if any(_is_about_size(cause) for cause in _causes(error)):
-        return TooLarge(f"{where} answered with headers beyond all measure.")
-    for kind, words in UNCONNECTED:
-        if isinstance(error, kind):
-            return NoAnswer(f"{where} {words}.", sent=False)
-    return NoAnswer(f"{where} {next(words for kind, words in BROKEN if isinstance(error, kind))}.")
+class Broken(Exception):
+    """The exchange failed. The text goes on from the name of what was called; ``sent`` is ``NoAnswer``'s."""
+
+    def __init__(self, words: str, *, sent: bool = True) -> None:
+        super().__init__(words)
+        self.sent = sent
 
 
-async def telling(request: aiohttp.ClientRequest, handler: ClientHandlerType) -> aiohttp.ClientResponse:
-    """Middleware: make the request once and tell its failures.
-
-    Told here, inside the library, they also keep it from silently sending a GET a second time,
-    which would spend a result that can be fetched only once.
-    """
-    try:
-        return await handler(request)
-    except (aiohttp.ClientError, OSError, RuntimeError) as error:
-        raise told(error, f"{request.url.origin()}{request.url.raw_path}") from None
+class OversizedHead(Exception):
+    """The answer's headers go beyond their bounds."""
 
 
-def _is_about_size(error: BaseException) -> bool:
-    return isinstance(error, LineTooLong) or (isinstance(error, BadHttpMessage) and "Too many" in error.message)
+TROUBLE: Final = (Broken, OversizedHead, BrokenBody, TooMuch)
+"""All that a call may run into once its address is accepted, beside its own timeout."""
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__
+def unreached(error: OSError) -> Broken:
+    """Return what a failed attempt to connect means."""
+    return Broken(next(words for kind, words in UNREACHED if isinstance(error, kind)), sent=False)
+
+
+def told(trouble: Exception, where: object, *, max_bytes: int) -> NoAnswer | TooLarge:
+    """Return what the trouble (one of ``TROUBLE``) means for the caller; ``where`` is the target called."""
+    match trouble:
+        case TooMuch():
+            return TooLarge(f"{where} answered with more than {max_bytes} bytes, the most allowed.")
+        case OversizedHead():
+            return TooLarge(f"{where} answered with headers beyond all measure.")
+        case BrokenBody():
+            return NoAnswer(f"{where} sent a body that {trouble}.")
+        case _:
+            return NoAnswer(f"{where} {trouble}.", sent=getattr(trouble, "sent", True))

@@ -12,6 +12,7 @@ import msgspec
 
 from fluxx.errors import NotFound, Unavailable
 from fluxx.model.job import ActiveExtractor
+from fluxx.ports.secrets import ApiKey
 
 TIMEOUT: Final = aiohttp.ClientTimeout(total=10.0)
 
@@ -26,16 +27,19 @@ _decoder = msgspec.json.Decoder(list[_Item])
 
 
 class HttpRegistry:
-    """Keeps the promise of ``ports.registrations.Registry``."""
+    """Keeps the promise of ``ports.registrations.Registry``; shows ``api_key`` where the API asks for one."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, *, api_key: ApiKey | None = None) -> None:
         self._base_url = base_url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {api_key.reveal()}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
 
     async def active_extractors(self, client_application_id: UUID) -> Sequence[ActiveExtractor]:
         """See ``Registry.active_extractors``."""
         if self._session is None:
-            self._session = aiohttp.ClientSession(timeout=TIMEOUT, cookie_jar=aiohttp.DummyCookieJar())
+            self._session = aiohttp.ClientSession(
+                timeout=TIMEOUT, cookie_jar=aiohttp.DummyCookieJar(), headers=self._headers
+            )
         url = f"{self._base_url}/registration/{client_application_id}/extractors"
         try:
             async with self._session.get(url, allow_redirects=False) as answer:
@@ -53,6 +57,8 @@ def _read(status: int, body: bytes, client_application_id: UUID) -> Sequence[Act
     # Only a problem of the API itself says that there is no such client; any other 404 is a wrong address.
     if status == 404 and b'"status":404' in body.replace(b" ", b"") and b"client application" in body.lower():  # noqa: PLR2004 - HTTP's own number
         raise NotFound(f"There is no active client application {client_application_id}.")
+    if status in {401, 403}:
+        raise Unavailable(f"The Registration API answered {status}; is REGISTRATION_API_KEY right?")
     if status != 200:  # noqa: PLR2004 - HTTP's own number
         raise Unavailable(f"The Registration API answered {status}; is REGISTRATION_URL right?")
     try:

@@ -1,22 +1,25 @@
-"""Names to addresses, once, each address checked before anything connects to it.
+"""Names to addresses. Called by ``connecting``, which checks each address and connects to that address.
 
-The HTTP library connects to exactly what this resolver returns, so that a name can't mean one
-address when it is checked and another when it is called ("DNS rebinding").
+Nothing else resolves names, so that a name can't mean one address when it is checked and another
+when it is called ("DNS rebinding").
 """
 
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 from typing import Final, TypeAlias
 
-from aiohttp.abc import AbstractResolver, ResolveResult
+import msgspec
 
-from fluxx.adapters.http.egress import EgressGuard
+from fluxx.adapters.http.egress import Address
+from fluxx.adapters.http.failures import UNRESOLVED, Broken
 
 LOOKUP_THREADS: Final = 8
 """Lookups at the same time. They have threads of their own, as a slow name server holds them long."""
+KNOWN_SECONDS: Final = 10.0
+"""How long an answer is used again: a burst of connections needs one lookup; a move is soon noticed."""
 
 Lookup: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """From a host name to its addresses as text; raises OSError where there are none."""
@@ -37,35 +40,44 @@ class SystemLookup:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class CheckedResolver(AbstractResolver):
-    """Resolves names for the HTTP library and passes on only addresses that may be called."""
+class Names:
+    """The addresses of names, remembered for ``KNOWN_SECONDS``; calls that need the same one share its lookup."""
 
-    def __init__(self, lookup: Lookup, guard: EgressGuard) -> None:
+    def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
-        self._guard = guard
+        self._known: dict[str, _Known] = {}
 
-    async def resolve(
-        self,
-        host: str,
-        port: int = 0,
-        family: socket.AddressFamily = socket.AF_UNSPEC,  # noqa: ARG002 - the library picks among both families
-    ) -> list[ResolveResult]:
-        """Return what to connect to; raise OSError for an unknown name, ``EgressRefused`` for a bad one."""
-        addresses = [ip_address(text) for text in await self._lookup(host)]
-        return [
-            ResolveResult(
-                hostname=host,
-                host=str(address),
-                port=port,
-                family=socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET,
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            for address in self._guard.permitted(addresses, of=f"{host}:{port}")
-        ]
+    async def addresses(self, host: str) -> Sequence[Address]:
+        """Return where the name leads, nowhere perhaps; raise ``Broken`` if it can't be resolved."""
+        now = asyncio.get_running_loop().time()
+        known = self._known.get(host)
+        if known is None or known.until < now:
+            self._known = {name: other for name, other in self._known.items() if other.until >= now}
+            known = _Known(asyncio.ensure_future(self._lookup(host)), now + KNOWN_SECONDS)
+            # A failure that nobody waits for any more is nothing to report.
+            known.asked.add_done_callback(lambda asked: asked.cancelled() or asked.exception())
+            self._known[host] = known
+        try:
+            # Shielded: one caller's end must not be the others'.
+            return [ip_address(text) for text in await asyncio.shield(known.asked)]
+        except OSError:
+            self._known.pop(host, None)
+        except asyncio.CancelledError:
+            if not known.asked.cancelled():
+                raise
+        raise Broken(UNRESOLVED, sent=False)
 
     async def close(self) -> None:
-        """Nothing is held here."""
+        """Give up lookups that wait."""
+        asked = [known.asked for known in self._known.values()]
+        for lookup in asked:
+            lookup.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+
+
+class _Known(msgspec.Struct, frozen=True):
+    asked: "asyncio.Future[Sequence[str]]"
+    until: float
 
 
 def _addresses(host: str) -> Sequence[str]:

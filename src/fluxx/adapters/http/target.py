@@ -9,7 +9,7 @@ import re
 import string
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin
 
 import msgspec
 from yarl import URL
@@ -25,39 +25,63 @@ LONGEST_NAME: Final = 254
 """Characters of a host name with its final dot (RFC 1035, section 2.3.4)."""
 
 _FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f\\]")
+_URL: Final = re.compile(r"([^:/?#]+://[^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?")
+"""Origin, path and query (RFC 3986, appendix B)."""
 _AUTHORITY: Final = re.compile(r"(?:\[(?P<ipv6>[^\]]*)\]|(?P<name>[^:\[\]]*))(?::(?P<port>[0-9]{0,5}))?")
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC: Final = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?")
 
 
-class Target(msgspec.Struct, frozen=True):
-    """An absolute http or https URL without credentials and fragment.
+class Origin(msgspec.Struct, frozen=True):
+    """Scheme, host and port: where connections go, and what credentials belong to.
 
-    ``host`` is ASCII and lower-case, a name or a literal address without brackets; ``path`` starts
-    with a slash and ``query``, if there is one, with a question mark: both exactly as written, so
-    that signatures stay valid.
+    ``host`` is ASCII and lower-case, a name or a literal address without brackets; ``authority``
+    is how host and port stand in URLs and in the Host header.
     """
 
     scheme: str
     host: str
     port: int
+    authority: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Origin":
+        """Understand the beginning of a URL, up to its path; raise ``EgressRefused``."""
+        scheme, _, netloc = text.partition("://")
+        scheme = scheme.lower()
+        if scheme not in PORTS or not netloc:
+            raise EgressRefused("The URL must be absolute and start with http:// or https://.")
+        host, port = _authority(netloc)
+        port = port or PORTS[scheme]
+        shown = f"[{host}]" if ":" in host else host
+        return cls(scheme, host, port, shown if port == PORTS[scheme] else f"{shown}:{port}")
+
+    @property
+    def literal(self) -> IPv4Address | IPv6Address | None:
+        """The address that stands in the URL itself, if one does."""
+        return IPv6Address(self.host) if ":" in self.host else _ipv4(self.host)
+
+    def __str__(self) -> str:
+        """Return the origin as URLs begin with it."""
+        return f"{self.scheme}://{self.authority}"
+
+
+class Target(msgspec.Struct, frozen=True):
+    """An absolute http or https URL without credentials and fragment.
+
+    ``path`` starts with a slash and ``query``, if there is one, with a question mark: both exactly
+    as written, so that signatures stay valid, except that what is not ASCII is percent-encoded.
+    """
+
+    origin: Origin
     path: str
     query: str
 
     @classmethod
     def parse(cls, url: str) -> "Target":
-        """Take ``url`` apart; raise ``EgressRefused`` saying what is wrong with it."""
-        if len(url) > LONGEST_URL or _FORBIDDEN.search(url):
-            raise EgressRefused("The URL is too long, or holds spaces, backslashes or control characters.")
-        try:
-            parts = urlsplit(url)
-            path, query = _ascii(parts.path), _ascii(parts.query)
-        except ValueError:
-            raise EgressRefused("The URL can't be understood.") from None
-        if parts.scheme not in PORTS or not parts.netloc:
-            raise EgressRefused("The URL must be absolute and start with http:// or https://.")
-        host, port = _authority(parts.netloc)
-        return cls(parts.scheme, host, port or PORTS[parts.scheme], path or "/", f"?{query}" if query else "")
+        """Understand ``url``; raise ``EgressRefused`` saying what is wrong with it."""
+        origin, path, query = taken_apart(url)
+        return cls(Origin.parse(origin), path, query)
 
     def redirected(self, location: str) -> "Target":
         """Return where ``location`` (a Location header, perhaps relative) leads from here."""
@@ -68,28 +92,23 @@ class Target(msgspec.Struct, frozen=True):
         except ValueError:
             raise EgressRefused(f"{self} redirected to a URL that can't be understood.") from None
 
-    @property
-    def origin(self) -> str:
-        """Scheme, host and port: what credentials belong to."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}" + ("" if self.port == PORTS[self.scheme] else f":{self.port}")
-
-    @property
-    def literal(self) -> IPv4Address | IPv6Address | None:
-        """The address that stands in the URL itself, if one does."""
-        return IPv6Address(self.host) if ":" in self.host else _ipv4(self.host)
-
-    @property
-    def url(self) -> URL:
-        """The form that the HTTP library takes, not quoted anew."""
-        return URL(f"{self.origin}{self.path}{self.query}", encoded=True)
-
     def __str__(self) -> str:
         """Return origin and path, fit for messages."""
         cut = "…" if len(self.path) > SHOWN_PATH else ""
         return f"{self.origin}{self.path[:SHOWN_PATH]}{cut}"
 
     __repr__ = __str__
+
+
+def taken_apart(url: str) -> tuple[str, str, str]:
+    """Return a URL's beginning, for ``Origin.parse``, and a ``Target``'s path and query; raise ``EgressRefused``."""
+    if len(url) > LONGEST_URL or _FORBIDDEN.search(url):
+        raise EgressRefused("The URL is too long, or holds spaces, backslashes or control characters.")
+    parts = _URL.fullmatch(url)
+    if parts is None:
+        raise EgressRefused("The URL must be absolute and start with http:// or https://.")
+    origin, path, query = parts.groups("")
+    return origin, _ascii(path) or "/", _ascii(query) if len(query) > 1 else ""
 
 
 def _authority(netloc: str) -> tuple[str, int | None]:

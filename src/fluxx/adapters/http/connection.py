@@ -1,0 +1,122 @@
+"""One connection to an extractor: it carries one request at a time and its answer, read at the reader's pace.
+
+Made by ``connecting``, kept by ``pool``, used by the client. Whatever happens on the wire is told
+to whoever waits here as ``Broken`` or ``OversizedHead``; a connection to which that happened, or
+whose answer was not read to its end, is never used again.
+"""
+
+import asyncio
+from typing import Final, cast
+
+from fluxx.adapters.http.failures import CLOSED, CUT_OFF, LOST, Broken, OversizedHead
+from fluxx.adapters.http.incoming import Head, Incoming
+from fluxx.adapters.http.target import Origin
+
+MOST_HELD: Final = 256 * 2**10
+"""Bytes of a body that wait to be read before the server is made to wait (one read may come on top)."""
+
+
+class Connection(asyncio.Protocol):
+    """``fellows`` are all the connections that are open: this one too, from when it is made until it is lost.
+
+    ``gone`` is done from then on. ``rested_at`` (event loop's time) is the pool's to write.
+    """
+
+    def __init__(self, origin: Origin, fellows: set["Connection"]) -> None:
+        self.origin = origin
+        self.rested_at = 0.0
+        self._loop = asyncio.get_running_loop()
+        self.gone: asyncio.Future[None] = self._loop.create_future()
+        self._fellows = fellows
+        self._incoming = Incoming()
+        self._busy = False
+        self._paused = False
+        self._trouble: Exception | None = None
+        self._waiter: asyncio.Future[None] | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a request may be sent, as far as is known: neither side has closed."""
+        return self._trouble is None and not self._transport.is_closing()
+
+    async def ask(self, request: bytes, *, bodiless: bool = False) -> Head:
+        """Send the request and return the head of the answer; ``bodiless`` as in ``Incoming.start``."""
+        if not self.usable:
+            raise Broken(CLOSED, sent=False)
+        self._incoming.start(bodiless=bodiless)
+        self._busy = True
+        self._transport.write(request)
+        while (head := self._incoming.head) is None:
+            await self._progress()
+        return head
+
+    async def read(self) -> bytes:
+        """Return what has come of the body, or wait for more; nothing at its end."""
+        while not self._incoming.held and not self._incoming.complete:
+            await self._progress()
+        data = self._incoming.take()
+        if self._paused:
+            self._paused = False
+            self._transport.resume_reading()
+        return data
+
+    def rest(self) -> bool:
+        """Say whether the exchange left the connection fit for another one."""
+        self._busy = False
+        self._incoming.take()
+        return self._incoming.kept and not self._paused and self.usable
+
+    def abort(self) -> None:
+        """Close at once; whoever waits here is told."""
+        self._fail(Broken(LOST))
+
+    # What follows is called by the event loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._fellows.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come. Nothing may come unasked."""
+        if not self._busy:
+            self.abort()
+            return
+        try:
+            self._incoming.feed(data)
+        except (Broken, OversizedHead) as trouble:
+            self._fail(trouble)
+            return
+        if self._incoming.held >= MOST_HELD and not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell whoever waits, unless this is how the answer ends."""
+        began = self._incoming.head is not None
+        if exc is not None or self._trouble is not None or not self._incoming.end():
+            self._trouble = self._trouble or Broken(CUT_OFF if began else LOST if exc else CLOSED)
+        self._wake()
+        self._fellows.discard(self)
+        if not self.gone.done():
+            self.gone.set_result(None)
+
+    async def _progress(self) -> None:
+        """Wait for something to happen; raise if it is the end."""
+        if self._trouble is not None:
+            raise self._trouble
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _fail(self, trouble: Exception) -> None:
+        self._trouble = self._trouble or trouble
+        self._transport.abort()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)

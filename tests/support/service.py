@@ -89,7 +89,9 @@ class House(msgspec.Struct, frozen=True):
 
     async def publish(self, body: bytes, *, message_id: str) -> None:
         """Publish any bytes to ``TOPIC_ACCEPTED_FILE``."""
-        await self.world.bus.publish(self.world.settings.topic_accepted_file, [Message(message_id=message_id, body=body)])
+        await self.world.bus.publish(
+            self.world.settings.topic_accepted_file, [Message(message_id=message_id, body=body)]
+        )
 
     async def events(self, count: int, *, job_id: str | None = None) -> list[job_status.Envelope]:
         """The events published so far, once there are ``count`` (of one job)."""
@@ -118,9 +120,7 @@ async def house(
     settings: Settings = settings_module.load(fluxx_home=home, **(QUICK | overrides))
     facts = Facts()
     heard = FactsHeard(facts)
-    async with wiring.connect(
-        settings, facts=facts, clock=clock or SystemClock(), chance=random.Random(seed)
-    ) as world:
+    async with wiring.connect(settings, facts=facts, clock=clock or SystemClock(), chance=random.Random(seed)) as world:
         service = service_parts.Service(world, roles=roles, host="127.0.0.1", port=0)
         task = asyncio.create_task(service.run())
         ready = asyncio.create_task(service.ready.wait())

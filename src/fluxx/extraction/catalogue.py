@@ -1,21 +1,27 @@
 """What the steps must know about a job's extractor and file, remembered for a short while.
 
 Thousands of polls a second ask about a few extractors; a change of a registration is seen by
-running workers after ``MEMORY`` seconds at the latest.
+running workers after ``MEMORY`` seconds at the latest. What is asked for at the same time,
+as after a claim, is read together.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
 from fluxx.clock import Clock
+from fluxx.errors import NotFound
+from fluxx.loops.gathering import Gatherer
 from fluxx.model.job import Extractor, File
 from fluxx.ports.registrations import FileStore, RegistrationStore
 
 MEMORY: Final = timedelta(seconds=15)
 LARGEST: Final = 10_000
 """Entries remembered at the most; then all are forgotten at once, which costs a few queries."""
+
+TOGETHER: Final = 200
+"""Ids read in one query at the most."""
 
 T = TypeVar("T")
 
@@ -24,8 +30,9 @@ class Catalogue:
     """Extractors and files by id. Both methods raise ``NotFound`` and ``Unavailable``."""
 
     def __init__(self, *, registrations: RegistrationStore, files: FileStore, clock: Clock) -> None:
-        self._extractors = _Memory(registrations.extractor, clock)
-        self._files = _Memory(files.file, clock)
+        self._registrations = registrations
+        self._extractors = _Memory("extractor", self._read_extractors, clock)
+        self._files = _Memory("file", files.files, clock)
 
     async def extractor(self, extractor_id: UUID) -> Extractor:
         """Return the extractor, active or not: started jobs are seen through."""
@@ -35,20 +42,33 @@ class Catalogue:
         """Return the file."""
         return await self._files.get(file_id)
 
+    async def _read_extractors(self, extractor_ids: Sequence[UUID]) -> dict[UUID, Extractor]:
+        return {extractor_id: await self._registrations.extractor(extractor_id) for extractor_id in extractor_ids}
+
 
 class _Memory(Generic[T]):
-    def __init__(self, fetch: Callable[[UUID], Awaitable[T]], clock: Clock) -> None:
+    """Values by id; ids that are asked for at the same time are fetched together, each once."""
+
+    def __init__(self, kind: str, fetch: Callable[[Sequence[UUID]], Awaitable[dict[UUID, T]]], clock: Clock) -> None:
+        self._kind = kind
         self._fetch = fetch
         self._clock = clock
         self._known: dict[UUID, tuple[datetime, T]] = {}
+        self._fetching = Gatherer(self._fetch_together, limit=TOGETHER)
 
     async def get(self, key: UUID) -> T:
-        now = self._clock.now()
         remembered = self._known.get(key)
-        if remembered is not None and now - remembered[0] < MEMORY:
+        if remembered is not None and self._clock.now() - remembered[0] < MEMORY:
             return remembered[1]
-        value = await self._fetch(key)
-        if len(self._known) >= LARGEST:
-            self._known.clear()
-        self._known[key] = (now, value)
+        value = await self._fetching.add(key)
+        if value is None:
+            raise NotFound(f"There is no {self._kind} {key}.")
         return value
+
+    async def _fetch_together(self, keys: Sequence[UUID]) -> Sequence[T | None]:
+        found = await self._fetch(sorted(set(keys)))
+        if len(self._known) + len(found) > LARGEST:
+            self._known.clear()
+        now = self._clock.now()
+        self._known.update((key, (now, value)) for key, value in found.items())
+        return [found.get(key) for key in keys]

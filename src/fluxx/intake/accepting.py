@@ -8,11 +8,13 @@ or the database is away, messages are given back.
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
+from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
 from fluxx.clock import Clock
 from fluxx.errors import NotFound, Poison, Unavailable
+from fluxx.loops.gathering import Gatherer
 from fluxx.messages import accepted_file
 from fluxx.messages.accepted_file import AcceptedFile
 from fluxx.model import transitions
@@ -29,7 +31,11 @@ WAIT: Final = 0.5
 """Messages taken, and seconds waited, at one look."""
 
 AWAY_REST: Final = 2.0
-"""Seconds until a message comes again that couldn't be dealt with now."""
+AWAY_REST_CAP: Final = 60.0
+"""Seconds until a message comes again that couldn't be dealt with now: doubling from the first to the second.
+
+Brokers count deliveries and give up a message that comes too often: a long outage must not use them up.
+"""
 
 FIRST: Final = "accepted"
 """The idempotency key of the job that an accepted file gets from each extractor."""
@@ -52,6 +58,7 @@ class Accepting:
     ) -> None:
         self._subscription = subscription
         self._registry = registry
+        self._asking = Gatherer(self._ask, limit=BATCH)
         self._store = store
         self._blobs = blobs
         self._limits = limits
@@ -82,16 +89,29 @@ class Accepting:
         return None
 
     async def _accept(self, message: AcceptedFile, delivery: Delivery) -> Accepted:
-        try:
-            extractors = await self._registry.active_extractors(message.client_application_id)
-        except NotFound as error:
-            raise Poison("UnknownClientApplication", str(error)) from error
+        extractors = await self._asking.add(message.client_application_id)
+        if isinstance(extractors, NotFound):
+            raise Poison("UnknownClientApplication", str(extractors))
+        if isinstance(extractors, Unavailable):
+            raise extractors
         trace = message.trace_context or accepted_file.trace_context(delivery.message.trace_context)
         jobs = self._jobs(message, extractors, trace)
         try:
             return await self._store.accept(Acceptance(jobs, await self._remote_file(message)))
         except NotFound as error:
             raise Poison("UnknownFile", f"{error} Send FileUrl with files that are kept elsewhere.") from error
+
+    async def _ask(self, clients: Sequence[UUID]) -> Sequence[Sequence[ActiveExtractor] | NotFound | Unavailable]:
+        """Ask the registry once for each client application that messages which came together name."""
+        distinct = list(dict.fromkeys(clients))
+        answers = dict(zip(distinct, await asyncio.gather(*map(self._ask_one, distinct)), strict=True))
+        return [answers[client] for client in clients]
+
+    async def _ask_one(self, client: UUID) -> Sequence[ActiveExtractor] | NotFound | Unavailable:
+        try:
+            return await self._registry.active_extractors(client)
+        except (NotFound, Unavailable) as error:
+            return error
 
     def _jobs(
         self, message: AcceptedFile, extractors: Sequence[ActiveExtractor], trace: str | None
@@ -141,5 +161,6 @@ class Accepting:
             await self._subscription.dead_letter(delivery, reason=verdict.reason, description=str(verdict))
             self._facts.tell(MESSAGE_POISONED, message_id=message_id, reason=verdict.reason, description=verdict)
         elif isinstance(verdict, Unavailable):
-            await self._subscription.abandon(delivery, delay=AWAY_REST)
+            delay = min(AWAY_REST * 2.0 ** min(delivery.delivery_count - 1, 16), AWAY_REST_CAP)
+            await self._subscription.abandon(delivery, delay=delay)
             self._facts.tell(MESSAGE_ABANDONED, message_id=message_id, error=verdict)

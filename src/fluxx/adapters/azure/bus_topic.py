@@ -14,8 +14,8 @@ from azure.servicebus.exceptions import MessageSizeExceededError
 
 from fluxx.adapters.azure.bus_link import Link
 from fluxx.adapters.azure.bus_messages import outgoing
-from fluxx.adapters.sql.gathering import Gatherer
 from fluxx.errors import TooLarge
+from fluxx.loops.gathering import Gatherer
 from fluxx.ports.bus import Message
 
 BATCH: Final = 100

@@ -15,13 +15,13 @@ from sqlalchemy.exc import IntegrityError
 from fluxx.adapters.sql.accepting import accept_group
 from fluxx.adapters.sql.claims import CLAIMERS, Wanted
 from fluxx.adapters.sql.connections import Connections
-from fluxx.adapters.sql.gathering import Gatherer
 from fluxx.adapters.sql.rows import job_of
 from fluxx.adapters.sql.tables import job
 from fluxx.adapters.sql.troubles import misses_a_parent
 from fluxx.adapters.sql.writing import Writing
 from fluxx.clock import Clock
 from fluxx.errors import Conflict, NotFound, Unavailable
+from fluxx.loops.gathering import Gatherer
 from fluxx.model.job import Job
 from fluxx.model.transitions import Transition
 from fluxx.ports.jobs import Acceptance, Accepted, Claim, Due

@@ -1,7 +1,7 @@
-"""The committer: writes asked for at the same time share one transaction.
+"""Things asked for at the same time are done together: one transaction for many writes, one query for many ids.
 
-Whatever gathers while a group is being written forms the next one, so groups grow with the load
-and a lone write waits for nobody.
+Whatever gathers while a group is being dealt with forms the next one, so groups grow with the load
+and a lone caller waits for nobody. The store's committer is one; the extraction's catalogue another.
 """
 
 import asyncio
@@ -16,53 +16,53 @@ R = TypeVar("R")
 
 
 class Gatherer(Generic[T, R]):
-    """Hands items to ``write`` in groups of at most ``limit``; each caller gets its own result.
+    """Hands items to ``work`` in groups of at most ``limit``; each caller gets its own result.
 
-    A group that fails for a reason of one item is written again item by item, so that only the
+    A group that fails for a reason of one item is tried again item by item, so that only the
     caller of the bad one sees the error.
     """
 
-    def __init__(self, write: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, limit: int) -> None:
-        self._write = write
+    def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, limit: int) -> None:
+        self._work = work
         self._limit = limit
         self._waiting: deque[tuple[T, asyncio.Future[R]]] = deque()
-        self._writing: asyncio.Task[None] | None = None
+        self._working: asyncio.Task[None] | None = None
 
     async def add(self, item: T) -> R:
-        """Write ``item`` with whatever else is waiting, and return what became of it."""
+        """Let ``item`` be dealt with together with whatever else is waiting; return what became of it."""
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write_all(), name="committer")
+        if self._working is None:
+            self._working = asyncio.create_task(self._work_off(), name="gatherer")
         return await future
 
-    async def _write_all(self) -> None:
+    async def _work_off(self) -> None:
         await asyncio.sleep(0)
         try:
             while self._waiting:
                 group = [self._waiting.popleft() for _ in range(min(self._limit, len(self._waiting)))]
-                await self._write_group(group)
+                await self._do_together(group)
         finally:
-            self._writing = None
+            self._working = None
 
-    async def _write_group(self, group: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
+    async def _do_together(self, group: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
         try:
-            results = await self._write([item for item, _ in group])
+            results = await self._work([item for item, _ in group])
         except Unavailable as error:
             _fail(group, error)
         except Exception as error:  # noqa: BLE001 - it belongs to the callers, one of whom raises it
-            await self._write_singly(group, error)
+            await self._do_singly(group, error)
         else:
             for (_, future), result in zip(group, results, strict=True):
                 if not future.done():
                     future.set_result(result)
 
-    async def _write_singly(self, group: Sequence[tuple[T, asyncio.Future[R]]], error: Exception) -> None:
+    async def _do_singly(self, group: Sequence[tuple[T, asyncio.Future[R]]], error: Exception) -> None:
         if len(group) == 1:
             _fail(group, error)
             return
         for member in group:
-            await self._write_group([member])
+            await self._do_together([member])
 
 
 def _fail(group: Sequence[tuple[T, asyncio.Future[R]]], error: Exception) -> None:

@@ -58,15 +58,16 @@ class TestFolder(BlobsContract):
         await folder.delete("results/a/b/c/result.json")
         assert found_in(root / "results") == ["a", "a/d", "a/d/e", "a/d/e/result.json"]
 
-    async def test_the_check_removes_what_a_killed_writer_left_long_ago(self, folder: FolderBlobs, root: Path) -> None:
-        await folder.check()
+    async def test_the_first_write_removes_what_a_killed_writer_left_long_ago(
+        self, folder: FolderBlobs, root: Path
+    ) -> None:
         old, young = root / PARTIAL_FOLDER / "old", root / PARTIAL_FOLDER / "young"
+        old.parent.mkdir(parents=True)
         for left in (old, young):
             left.write_bytes(b"half a res")
         os.utime(old, (0, time.time() - PARTIAL_LIFE - 60))
-        await folder.check()
-        assert not old.exists()
-        assert young.exists()
+        await folder.write("a", b"{}", content_type=JSON)
+        assert found_in(root) == [PARTIAL_FOLDER, f"{PARTIAL_FOLDER}/young", "a"]
 
     async def test_a_disk_that_takes_no_more_is_unavailable_and_nothing_is_left(
         self, folder: FolderBlobs, root: Path

@@ -197,13 +197,27 @@ class BlobsContract:
 
     async def test_streams_to_one_path_never_mix(self, world: BlobsWorld) -> None:
         path = result_path()
-        contents = [content_of(5 * MIB + number, b"%d" % number) for number in range(3)]
+        contents = [content_of(5 * MIB * number, b"%d" % number) for number in (1, 2, 3)]
         ends = await asyncio.gather(
             *(world.blobs.write(path, pieces(each), content_type=JSON) for each in contents), return_exceptions=True
         )
         stored = [end for end in ends if isinstance(end, Stored)]
         assert all(isinstance(end, Stored | Unavailable) for end in ends)
         assert described(await read(world.blobs, path)) in stored
+
+    async def test_a_stream_overtaken_by_another_is_whole_or_refused(self, world: BlobsWorld) -> None:
+        path, slow, quick = result_path(), content_of(9 * MIB, b"slow"), content_of(5 * MIB, b"quick")
+
+        async def overtaken() -> AsyncIterator[bytes]:
+            yield slow[: 5 * MIB]
+            assert await world.blobs.write(path, pieces(quick), content_type=JSON) == described(quick)
+            yield slow[5 * MIB :]
+
+        try:
+            expected = await world.blobs.write(path, overtaken(), content_type=JSON)
+        except Unavailable:
+            expected = described(quick)
+        assert described(await read(world.blobs, path)) == expected
 
     async def test_a_long_stream_takes_little_memory(self, world: BlobsWorld) -> None:
         path, piece, count = result_path(), content_of(MIB // 16), 640

@@ -47,7 +47,8 @@ class FolderBlobs:
     def __init__(self, root: Path, signer: Signer) -> None:
         self._root = root
         self._signer = signer
-        self._partial = root / PARTIAL_FOLDER
+        self._partials = root / PARTIAL_FOLDER
+        self._swept = False
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="blobs")
 
     async def write(self, path: str, content: bytes | AsyncIterable[bytes], *, content_type: str) -> Stored:  # noqa: ARG002 - see above
@@ -73,7 +74,7 @@ class FolderBlobs:
         return self._signer.sign(checked_path(path), expires_at)
 
     async def check(self) -> None:
-        """Raise ``Misconfigured`` where the folder can't be written; clear away what killed writers left."""
+        """Raise ``Misconfigured`` where the folder isn't ours to use, ``Unavailable`` where the disk fails."""
         try:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._probe)
         except OSError as error:
@@ -90,7 +91,7 @@ class FolderBlobs:
             raise _trouble(f"Blob {path}", error, not_ours=Unavailable) from error
 
     def _write_whole(self, target: Path, content: bytes) -> Stored:
-        partial = PartialFile(self._partial)
+        partial = self._new_partial()
         try:
             partial.write(content)
             return partial.place(target)
@@ -103,7 +104,7 @@ class FolderBlobs:
         first = await anext(pieces, b"")
         if len(first) < BATCH:
             return await self._hop(path, self._write_whole, target, first)
-        partial = await self._hop(path, PartialFile, self._partial)
+        partial = await self._hop(path, self._new_partial)
         try:
             await self._hop(path, partial.write, first)
             async for piece in pieces:
@@ -129,12 +130,24 @@ class FolderBlobs:
                 return  # not empty, or gone already
 
     def _probe(self) -> None:
-        probe = PartialFile(self._partial)
-        probe.abort()
+        self._new_partial().abort()
+        with os.scandir(self._root):
+            pass
+
+    def _new_partial(self) -> PartialFile:
+        partial = PartialFile(self._partials)
+        if not self._swept:
+            self._swept = True
+            self._sweep()
+        return partial
+
+    def _sweep(self) -> None:
+        """Remove what killed writers left long ago; a young one may belong to another process."""
         killed_before = time.time() - PARTIAL_LIFE
-        for left in self._partial.iterdir():
-            if left.stat().st_mtime < killed_before:
-                left.unlink(missing_ok=True)
+        for left in self._partials.iterdir():
+            with suppress(FileNotFoundError):
+                if left.stat().st_mtime < killed_before:
+                    left.unlink()
 
 
 def _opened(path: str, target: Path) -> tuple[BinaryIO, int]:

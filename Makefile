@@ -79,4 +79,4 @@ azure-local: $(VENV)/.developing ## Service Bus, Blob Storage, Key Vault and App
 
 .PHONY: clean
 clean: ## Remove what the targets made
-	@rm -rf $(VENV) .fluxx .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) tests/servers/azurite/node_modules .fluxx .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

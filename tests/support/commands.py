@@ -88,6 +88,7 @@ class Shell(msgspec.Struct, frozen=True):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,  # a signal for the tests' own terminal is none for this command
         )
         served = Serving(process)
         try:
@@ -139,6 +140,11 @@ class Serving:
         self._process.wait(BOUND)
         for listener in self._listeners:
             listener.join(BOUND)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody is left who could say something: neither the command nor what it started."""
+        return self._open_streams == 0
 
     @property
     def said(self) -> str:

@@ -1,0 +1,54 @@
+"""A terminal of a given width, for what looks different there than in a pipe."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from collections.abc import Sequence
+from pathlib import Path
+
+from support.commands import BOUND
+
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+LINES = 40
+
+
+def in_terminal(
+    command: Sequence[object], *, columns: int, folder: Path, environment: dict[str, str]
+) -> tuple[int, str]:
+    """Run a command in a terminal; return its exit status and all that was written, control sequences included."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
+    plain = {name: value for name, value in environment.items() if name not in {"COLUMNS", "LINES", "NO_COLOR"}}
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        cwd=folder,
+        env=plain | {"TERM": "xterm-256color"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    written = b"".join(_pieces(ours))
+    os.close(ours)
+    return process.wait(BOUND), written.decode().replace("\r\n", "\n")
+
+
+def without_control(text: str) -> str:
+    """Return the text without colours and cursor movements."""
+    return _CONTROL.sub("", text)
+
+
+def _pieces(terminal: int) -> "list[bytes]":
+    pieces = []
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # how a terminal says that nobody writes any more
+            return pieces
+        if not piece:
+            return pieces
+        pieces.append(piece)

@@ -77,6 +77,8 @@ CLOCK_OFF = Fact(
 )
 REQUEST_FAILED = Fact("request_failed", logging.ERROR, "{method} {path} failed unexpectedly: {error}")
 REQUEST_UNAVAILABLE = Fact("request_unavailable", logging.WARNING, "{method} {path} answered with 503: {error}")
+CALLER_REFUSED = Fact("caller_refused", logging.INFO, "{method} {path} refused: {reason}", ("reason",))
+ISSUER_AWAY = Fact("issuer_away", logging.WARNING, "The keys of AUTH_ISSUER can't be read: {error}")
 
 SUBMIT_SECONDS = Measure("submit_seconds", "How long a submission took", ("outcome",))
 POLL_SECONDS = Measure("poll_seconds", "How long a poll took, result included", ("outcome",))
@@ -94,6 +96,7 @@ class Facts:
         self._listeners: list[Callable[[Fact, dict[str, Any]], None]] = []
         self._counters: dict[str, Counter] = {}
         self._histograms: dict[str, Histogram] = {}
+        self._observers: dict[tuple[str, ...], Callable[[float], None]] = {}
 
     def listen(self, listener: Callable[[Fact, dict[str, Any]], None]) -> None:
         """Call ``listener(fact, fields)`` for every fact from now on."""
@@ -112,8 +115,12 @@ class Facts:
 
     def observe(self, measure: Measure, value: float, *labels: str) -> None:
         """Add one value to a distribution."""
-        histogram = self._histograms.get(measure.name) or self._histogram(measure)
-        (histogram.labels(*labels) if measure.labels else histogram).observe(value)
+        observer = self._observers.get((measure.name, *labels))
+        if observer is None:
+            histogram = self._histograms.get(measure.name) or self._histogram(measure)
+            observer = (histogram.labels(*labels) if measure.labels else histogram).observe
+            self._observers[measure.name, *labels] = observer
+        observer(value)
 
     def _counter(self, fact: Fact) -> Counter:
         made = Counter(PREFIX + fact.name, fact.wording, fact.labels, registry=self.registry)
@@ -128,7 +135,7 @@ class Facts:
 
 def logger(*, log_format: str, level: int, stream: TextIO = sys.stderr) -> Any:
     """Return a structlog logger that writes one line a fact to ``stream``: ``json`` or ``console``."""
-    renderer: Any = structlog.processors.JSONRenderer()
+    renderer: Any = structlog.processors.JSONRenderer(serializer=_json)
     if log_format == "console":
         renderer = structlog.dev.ConsoleRenderer(colors=stream.isatty(), pad_event_to=0)
     return structlog.wrap_logger(
@@ -140,4 +147,8 @@ def logger(*, log_format: str, level: int, stream: TextIO = sys.stderr) -> Any:
             structlog.processors.format_exc_info,
             renderer,
         ],
-    )
+    ).bind()  # once, and not anew for every line
+
+
+def _json(line: dict[str, Any], **_: Any) -> str:
+    return msgspec.json.encode(line).decode()

@@ -17,9 +17,14 @@ START_BOUND = 60.0
 
 
 class FluxxProcess:
-    """One ``fluxx …`` process over ``home``; its log is kept for when a test fails."""
+    """One ``fluxx …`` process over ``home``; its log is kept for when a test fails.
 
-    def __init__(self, *command: str, home: Path, environment: Mapping[str, str] | None = None) -> None:
+    ``name`` tells it from others over the same home.
+    """
+
+    def __init__(
+        self, *command: str, home: Path, environment: Mapping[str, str] | None = None, name: str | None = None
+    ) -> None:
         self.url = ""
         self._command = command
         self._environment = {
@@ -29,7 +34,7 @@ class FluxxProcess:
             "LOG_FORMAT": "json",
             **(environment or {}),
         }
-        self._log = home.parent / f"{home.name}.log"
+        self._log = home.parent / f"{name or home.name}.log"
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -40,7 +45,7 @@ class FluxxProcess:
                 sys.executable, "-m", "fluxx", *self._command, env=self._environment, stdout=log, stderr=log
             )
         async with asyncio.timeout(START_BOUND):
-            while not (ready := re.search(r'"url": "([^"]*)", .*Ready at|Ready at ([^" ]*)', self._text(began))):
+            while not (ready := re.search(r'"url": ?"([^"]*)",.*Ready at|Ready at ([^" ]*)', self._text(began))):
                 assert self._process.returncode is None, self._text(began)
                 await asyncio.sleep(0.05)
         self.url = ready[1] or ready[2]
@@ -59,6 +64,17 @@ class FluxxProcess:
         assert self._process
         self._process.kill()
         await self._process.wait()
+
+    async def freeze(self, seconds: float) -> None:
+        """Stop it in its tracks for so long, as a machine does that swaps or is moved."""
+        assert self._process
+        self._process.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(seconds)
+        self._process.send_signal(signal.SIGCONT)
+
+    def told(self, fact: str) -> int:
+        """Return how often a fact stands in its log."""
+        return len(re.findall(f'"fact": ?"{fact}"', self._text()))
 
     async def stop(self) -> int:
         """Ask it to drain; return its exit status."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fluxx.cli import configuration_page
+from fluxx.cli import configuration_page, reference_page
 from fluxx.extraction import matrix_page
 from fluxx.model import drawing
 from support.generated import ROOT, with_sections
@@ -17,6 +17,7 @@ from support.golden import envelopes_page
 from support.openapi_pages import openapi_page
 
 GENERATED: dict[str, Callable[[], str]] = {
+    "docs/cli.md": reference_page.render,
     "docs/configuration.md": configuration_page.render,
     "docs/events.md": with_sections("docs/events.md", envelopes=envelopes_page),
     "docs/extractor-contract.md": with_sections("docs/extractor-contract.md", matrix=matrix_page.render),

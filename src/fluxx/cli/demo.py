@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Files = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[FILE...]",
+        metavar="FILE",
         exists=True,
         dir_okay=False,
         readable=True,

@@ -40,8 +40,9 @@ def display(clock: Clock) -> Iterator[Display]:
     from rich.console import Console
     from rich.live import Live
 
+    ellipsis = encodable("…", "~")  # asked now: Live puts itself between us and stdout
     with Live(console=Console(highlight=False), transient=True, auto_refresh=False) as live:
-        yield LiveDisplay(live, clock)
+        yield LiveDisplay(live, clock, ellipsis)
 
 
 class NoDisplay:
@@ -83,8 +84,9 @@ class PlainDisplay:
 class LiveDisplay:
     """Redraws a table of the jobs; where it is higher than the terminal, those still alive come first."""
 
-    def __init__(self, live: "Live", clock: Clock) -> None:
+    def __init__(self, live: "Live", clock: Clock, ellipsis: str) -> None:
         self._live = live
+        self._ellipsis = ellipsis
         self._clock = clock
 
     def update(self, seen: Sequence[Seen]) -> None:
@@ -99,9 +101,9 @@ class LiveDisplay:
 
     def _fitted(self, seen: Sequence[Seen]) -> Sequence[Row]:
         rows = [self._row(each) for each in seen]
-        ellipsis = encodable("…", "~")
+        width = self._live.console.width
         tries = (
-            laid_out(COLUMNS[:count], [row[:count] for row in rows], width=self._live.console.width, ellipsis=ellipsis)
+            laid_out(COLUMNS[:count], [row[:count] for row in rows], width=width, ellipsis=self._ellipsis)
             for count in range(len(COLUMNS), 0, -1)
         )
         return next((fitting for fitting in tries if fitting is not None), rows)

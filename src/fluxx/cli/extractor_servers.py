@@ -33,7 +33,7 @@ class RealKind(StrEnum):
 
 Kinds = Annotated[
     list[RealKind] | None,
-    typer.Argument(metavar="[KIND...]", help="text, tables, or both (the default).", show_default=False),
+    typer.Argument(metavar="KIND", help="text, tables, or both (the default).", show_default=False),
 ]
 Workers = Annotated[
     int, typer.Option("--workers", metavar="N", min=1, max=64, help="Files worked on at the same time.")

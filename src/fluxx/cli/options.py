@@ -14,7 +14,7 @@ AnyClientApplicationId = Annotated[
 ]
 ExtractorId = Annotated[UUID, typer.Argument(metavar="EXTRACTOR", help="Id of the extractor.")]
 JobId = Annotated[UUID, typer.Argument(metavar="JOB", help="Id of the job.")]
-JobIds = Annotated[list[UUID], typer.Argument(metavar="JOB...", help="Ids of the jobs.")]
+JobIds = Annotated[list[UUID], typer.Argument(metavar="JOB", help="Ids of the jobs.")]
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
 Port = Annotated[
     int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 picks a free one.")

@@ -24,7 +24,7 @@ PATIENCE: Final = 5.0
 """Seconds without a job until ``--wait`` asks whether anybody works at all."""
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", exists=True, dir_okay=False, readable=True, help="Files to hand in.")
+    list[Path], typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help="Files to hand in.")
 ]
 For = Annotated[
     UUID, typer.Option("--client-application", metavar="ID", help="Id of the client application that hands them in.")

@@ -104,6 +104,32 @@ class BlobsContract:
         await world.blobs.write(path, watched(), content_type=JSON)
         assert await read(world.blobs, path) == new
 
+    @pytest.mark.parametrize("size", [10, 9 * MIB])
+    @pytest.mark.parametrize("streamed", [False, True])
+    async def test_what_is_written_once_stays(self, world: BlobsWorld, size: int, *, streamed: bool) -> None:
+        path, first, second = result_path(), content_of(size, b"first"), content_of(size + 1, b"second")
+        for content in (first, second, second):
+            stored = await world.blobs.write(
+                path, pieces(content) if streamed else content, content_type=JSON, once=True
+            )
+            assert stored == described(first)
+        assert await read(world.blobs, path) == first
+
+    @pytest.mark.parametrize("size", [2000, 9 * MIB])
+    async def test_of_many_who_write_once_the_first_counts(self, world: BlobsWorld, size: int) -> None:
+        path = result_path()
+        contents = [content_of(size + number, b"%d" % number) for number in range(5)]
+        writing = [world.blobs.write(path, pieces(each), content_type=JSON, once=True) for each in contents]
+        ends = await asyncio.gather(*writing, return_exceptions=True)
+        stored = {end for end in ends if not isinstance(end, Unavailable)}
+        assert stored == {described(await read(world.blobs, path))}
+
+    async def test_a_blob_that_was_deleted_can_be_written_once_again(self, world: BlobsWorld) -> None:
+        path = result_path()
+        for content in (b"first", b"second"):
+            assert await world.blobs.write(path, content, content_type=JSON, once=True) == described(content)
+            await world.blobs.delete(path)
+
     async def test_nothing_is_seen_before_the_end_of_a_first_write(self, world: BlobsWorld) -> None:
         path, content = result_path(), content_of(5 * MIB)
 

@@ -41,7 +41,7 @@ class Collect:
     async def __call__(self, job: Job, ready: Ready, *, extractor: Extractor, base_url: str, polled: bool) -> Outcome:
         """Store the result of ``job``; ``base_url`` is what a relative ``resultUrl`` is relative to."""
         if ready.result_url is None:
-            stored = await self._blobs.write(job.result_path, ready.inline or b"", content_type=RESULT_TYPE)
+            stored = await self._store(job, ready.inline or b"")
             return _extracted(job, stored, polled=polled)
         try:
             url = urljoin(base_url, ready.result_url)
@@ -63,8 +63,12 @@ class Collect:
             bad = answers.downloaded(download.answer, now=self._clock.now(), secrets=secrets)
             if bad is not None:
                 return bad
-            stored = await self._blobs.write(job.result_path, _pieces(download.chunks), content_type=RESULT_TYPE)
+            stored = await self._store(job, _pieces(download.chunks))
         return _extracted(job, stored, polled=polled)
+
+    async def _store(self, job: Job, content: bytes | AsyncIterator[bytes]) -> Stored:
+        """Store a result once: a worker that comes late must not put another in the place of the one announced."""
+        return await self._blobs.write(job.result_path, content, content_type=RESULT_TYPE, once=True)
 
     async def _key_for(self, url: str, extractor: Extractor) -> ApiKey | None:
         """Return the key only where the result lies at an origin that was registered with it."""

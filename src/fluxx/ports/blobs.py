@@ -25,11 +25,16 @@ class Opened(msgspec.Struct, frozen=True):
 class Blobs(Protocol):
     """Paths are relative, ``/``-separated and made of ids only; a path that leads outside is ``BadInput``."""
 
-    async def write(self, path: str, content: bytes | AsyncIterable[bytes], *, content_type: str) -> Stored:
+    async def write(
+        self, path: str, content: bytes | AsyncIterable[bytes], *, content_type: str, once: bool = False
+    ) -> Stored:
         """Store ``content`` under ``path``, replacing what was there.
 
         Readers see the old content or all of the new, never a part; an iterator that raises leaves
         nothing behind and its error comes through. Memory stays constant for an iterator.
+
+        Written ``once``, what is there already stays, and is what is returned: of all who ever write so,
+        at the same time or late, the first one counts.
         """
         ...
 

@@ -12,8 +12,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
 from azure.storage.blob import BlobBlock, ContentSettings
 from azure.storage.blob.aio import BlobClient, BlobServiceClient, LinearRetry, StorageStreamDownloader
 
@@ -76,7 +77,9 @@ class AzureBlobs:
         self._container = service.get_container_client(container)
         self._signing = signing
 
-    async def write(self, path: str, content: bytes | AsyncIterable[bytes], *, content_type: str) -> Stored:
+    async def write(
+        self, path: str, content: bytes | AsyncIterable[bytes], *, content_type: str, once: bool = False
+    ) -> Stored:
         """Store ``content`` under ``path``; see the port.
 
         Of two streams written to one path at the same time, the one that ends later raises
@@ -86,9 +89,13 @@ class AzureBlobs:
         settings = ContentSettings(content_type=content_type)
         pieces = batches(_sliced(content) if isinstance(content, bytes) else content, BLOCK)
         first = await anext(pieces, b"")
-        if len(first) < BLOCK:
-            return await _write_whole(blob, first, settings)
-        return await _write_blocks(blob, first, pieces, settings)
+        with told_as(f"Blob {path} can't be written"):
+            try:
+                if len(first) < BLOCK:
+                    return await _write_whole(blob, first, settings, once=once)
+                return await _write_blocks(blob, first, pieces, settings, once=once)
+            except ResourceExistsError:
+                return await _described(blob)
 
     @asynccontextmanager
     async def open(self, path: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[Opened]:
@@ -127,14 +134,13 @@ class AzureBlobs:
         await self._service.close()
 
 
-async def _write_whole(blob: BlobClient, content: bytes, settings: ContentSettings) -> Stored:
-    with told_as(f"Blob {blob.blob_name} can't be written"):
-        await blob.upload_blob(content, overwrite=True, content_settings=settings)
+async def _write_whole(blob: BlobClient, content: bytes, settings: ContentSettings, *, once: bool) -> Stored:
+    await blob.upload_blob(content, overwrite=not once, content_settings=settings)
     return Stored(len(content), hashlib.sha256(content).hexdigest())
 
 
 async def _write_blocks(
-    blob: BlobClient, first: bytes, rest: AsyncIterator[bytes], settings: ContentSettings
+    blob: BlobClient, first: bytes, rest: AsyncIterator[bytes], settings: ContentSettings, *, once: bool
 ) -> Stored:
     # The ids are this write's own. The SDK counts from zero each time: two writers would mix their blocks.
     write_id = uuid4().hex
@@ -146,12 +152,20 @@ async def _write_blocks(
         sha256.update(piece)
         size += len(piece)
         blocks.append(BlobBlock(f"{write_id}{len(blocks):08d}"))
-        with told_as(f"Blob {blob.blob_name} can't be written"):
-            await blob.stage_block(blocks[-1].id, piece)
+        await blob.stage_block(blocks[-1].id, piece)
         piece = await anext(rest, b"")
-    with told_as(f"Blob {blob.blob_name} can't be written"):
-        await blob.commit_block_list(blocks, content_settings=settings)
+    condition: dict[str, Any] = {"match_condition": MatchConditions.IfMissing} if once else {}
+    await blob.commit_block_list(blocks, content_settings=settings, **condition)
     return Stored(size, sha256.hexdigest())
+
+
+async def _described(blob: BlobClient) -> Stored:
+    """Return what is there: a blob written once stays as it is."""
+    sha256 = hashlib.sha256()
+    opened = await _opened(blob, 0, None)
+    async for chunk in opened.chunks:
+        sha256.update(chunk)
+    return Stored(opened.size, sha256.hexdigest())
 
 
 async def _opened(blob: BlobClient, start: int, end: int | None) -> Opened:

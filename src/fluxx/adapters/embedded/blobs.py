@@ -51,12 +51,19 @@ class FolderBlobs:
         self._swept = False
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="blobs")
 
-    async def write(self, path: str, content: bytes | AsyncIterable[bytes], *, content_type: str) -> Stored:  # noqa: ARG002 - see above
+    async def write(
+        self,
+        path: str,
+        content: bytes | AsyncIterable[bytes],
+        *,
+        content_type: str,  # noqa: ARG002 - see above
+        once: bool = False,
+    ) -> Stored:
         """Store ``content`` under ``path``; see the port. Raises ``Unavailable`` where the disk won't take it."""
         target = self._root / checked_path(path)
         if isinstance(content, bytes):
-            return await self._hop(path, self._write_whole, target, content)
-        return await self._write_stream(path, target, content)
+            return await self._hop(path, self._write_whole, target, content, once)
+        return await self._write_stream(path, target, content, once=once)
 
     @asynccontextmanager
     async def open(self, path: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[Opened]:
@@ -90,26 +97,26 @@ class FolderBlobs:
         except OSError as error:
             raise _trouble(f"Blob {path}", error, not_ours=Unavailable) from error
 
-    def _write_whole(self, target: Path, content: bytes) -> Stored:
+    def _write_whole(self, target: Path, content: bytes, once: bool) -> Stored:  # noqa: FBT001 - handed over a hop
         partial = self._new_partial()
         try:
             partial.write(content)
-            return partial.place(target)
+            return partial.place(target, once=once)
         except BaseException:
             partial.abort()
             raise
 
-    async def _write_stream(self, path: str, target: Path, content: AsyncIterable[bytes]) -> Stored:
+    async def _write_stream(self, path: str, target: Path, content: AsyncIterable[bytes], *, once: bool) -> Stored:
         pieces = batches(content, BATCH)
         first = await anext(pieces, b"")
         if len(first) < BATCH:
-            return await self._hop(path, self._write_whole, target, first)
+            return await self._hop(path, self._write_whole, target, first, once)
         partial = await self._hop(path, self._new_partial)
         try:
             await self._hop(path, partial.write, first)
             async for piece in pieces:
                 await self._hop(path, partial.write, piece)
-            return await self._hop(path, partial.place, target)
+            return await self._hop(path, lambda: partial.place(target, once=once))
         except BaseException:
             # Not awaited: the caller may be cancelled, and the thread does it anyway.
             self._threads.submit(partial.abort)

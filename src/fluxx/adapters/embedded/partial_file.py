@@ -7,6 +7,8 @@ cancelled caller's last write may still be under way when its abort comes.
 import hashlib
 import os
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -35,13 +37,17 @@ class PartialFile:
             self._size += len(content)
             self._file.write(content)
 
-    def place(self, target: Path) -> Stored:
-        """Bring the bytes to the disk, then the name: readers see the old file or all of this one."""
+    def place(self, target: Path, *, once: bool) -> Stored:
+        """Bring the bytes to the disk, then the name: readers see the old file or all of this one.
+
+        With ``once`` a file that is there already stays, and is what is returned.
+        """
         with self._lock:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            self._rename(target)
+            if not self._named(target, self._linked if once else self._replaced):
+                return _described(target)
             _sync_folder(target.parent)
             return Stored(self._size, self._sha256.hexdigest())
 
@@ -55,16 +61,35 @@ class PartialFile:
             finally:
                 self._path.unlink(missing_ok=True)
 
-    def _rename(self, target: Path) -> None:
-        for last in range(1 - PLACING_ATTEMPTS, 1):
+    def _named(self, target: Path, name: Callable[[Path], bool]) -> bool:
+        """Give the file its name; return whether it got it."""
+        for _ in range(PLACING_ATTEMPTS - 1):
             target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                self._path.replace(target)
-            except FileNotFoundError:
-                if last == 0:
-                    raise
-            else:
-                return
+            with suppress(FileNotFoundError):
+                return name(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return name(target)
+
+    def _replaced(self, target: Path) -> bool:
+        self._path.replace(target)
+        return True
+
+    def _linked(self, target: Path) -> bool:
+        """Take the name only where nothing has it: unlike a rename, a link never replaces."""
+        try:
+            os.link(self._path, target)
+        except FileExistsError:
+            taken = True
+        else:
+            taken = False
+        self._path.unlink()
+        return not taken
+
+
+def _described(file: Path) -> Stored:
+    with file.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        return Stored(content.tell(), sha256)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -8,6 +8,7 @@ import pytest_asyncio
 from contracts.accepting import AcceptingContract
 from contracts.applying import ApplyingContract
 from contracts.claiming import ClaimingContract
+from contracts.observing import ObservingContract
 from contracts.outbox import OutboxContract
 from contracts.reading import ReadingContract
 from contracts.registrations import RegistrationsContract
@@ -56,3 +57,7 @@ class TestRegistrations(RegistrationsContract):
 
 class TestRetention(RetentionContract):
     """What a purge works on."""
+
+
+class TestObserving(ObservingContract):
+    """What pages and metrics show."""

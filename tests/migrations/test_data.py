@@ -9,13 +9,14 @@ from sqlalchemy import Engine, delete, insert, select
 
 from fluxx.adapters.sql.engine import dialect_of, reading
 from fluxx.adapters.sql.migrations import check, migrate
-from fluxx.adapters.sql.tables import file, job, job_status, metadata
+from fluxx.adapters.sql.tables import file, job, job_status, metadata, rollup
 from fluxx.model.job import FINAL, Status
 from support.migrating import VERSIONS, run_by_hand, shipped, up_to
 from support.rows import A_MOMENT, an_id, place, row_of
 from support.schema import existing_columns, shape
 
 STORY_1 = 3
+ROLLUPS = 10
 
 
 def _content(engine: Engine, columns: dict[str, list[str]]) -> dict[str, list[dict[str, Any]]]:
@@ -63,6 +64,24 @@ def test_jobs_of_story_1_get_what_they_need_to_go_on(engine: Engine, tmp_path: P
         assert row.DeadlineAt > A_MOMENT
         assert row.CompletedAt == (A_MOMENT if row.Status in FINAL else None)
         assert (row.DueAt is None) == (row.Status in FINAL)
+
+
+def test_jobs_that_were_there_before_the_rollups_are_counted_once(engine: Engine, tmp_path: Path) -> None:
+    migrate(engine, folder=up_to(ROLLUPS - 1, engine, tmp_path))
+    place(engine)
+    over = {"DueAt": None, "CompletedAt": A_MOMENT}
+    with engine.begin() as connection:
+        for number, status in enumerate((Status.QUEUED, Status.SUCCEEDED, Status.FAILED, Status.FAILED), start=100):
+            changes = {"JobID": an_id(number), "IdempotencyKey": str(number), "Status": status}
+            connection.execute(insert(job).values(row_of(job) | changes | (over if status in FINAL else {})))
+        line = row_of(job_status) | {"JobID": an_id(103), "Status": "Started"}
+        connection.execute(insert(job_status).values(line))
+    migrate(engine)
+    run_by_hand(engine, shipped(engine, ROLLUPS))
+    with reading(engine).connect() as connection:
+        [row] = connection.execute(select(rollup)).all()
+    assert row.ClientApplicationExtractorID == an_id(2)
+    assert (row.Queued, row.Started, row.Succeeded, row.Failed, row.Unstarted, row.Polls) == (5, 3, 1, 2, 1, 35)
 
 
 def test_story_1_can_be_run_again_by_hand(engine: Engine, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from fluxx.adapters.sql.tables import (
     lease,
     metadata,
     outbox,
+    rollup,
 )
 from support.schema import existing_columns
 
@@ -66,6 +67,8 @@ ROWS: Final[dict[Table, dict[str, Any]]] = {
     job_status: {"JobID": an_id(4), "Status": "Queued", "Message": "Queued", "AttemptNumber": 0, "Timestamp": A_MOMENT},
     outbox: {"EventId": an_id(6), "JobID": an_id(4), "Body": '{"é": 1}'},
     lease: {"Name": "relay", "Owner": an_id(7), "ExpiresAt": LATER},
+    rollup: {column.name: 3 for column in rollup.c}
+    | {"Minute": A_MOMENT.replace(second=0, microsecond=0), "ClientApplicationExtractorID": an_id(2)},
     bus_message: {
         "Topic": "job-status",
         "Subscription": "fluxx-events",

@@ -48,6 +48,7 @@ class StoresWorld:
         self.reader = database.reader
         self.outbox = database.outbox
         self.retention = database.retention
+        self.observer = database.observer
         self.registrations = database.registrations
         self.files = database.files
 

@@ -82,13 +82,15 @@ class JobEvent(msgspec.Struct, frozen=True, kw_only=True):
 class Transition(msgspec.Struct, frozen=True):
     """What to write: the job's new row, new history rows in order, new events in order.
 
-    ``claim_token`` is the fence the write must name; None for a job that did not exist before.
+    ``claim_token`` is the fence the write must name, ``before`` the job as it was; both are None for
+    a job that did not exist before.
     """
 
     job: Job
     history: tuple[JobStatus, ...]
     events: tuple[JobEvent, ...]
     claim_token: UUID | None = None
+    before: Job | None = None
 
 
 class IllegalTransition(Exception):
@@ -126,7 +128,7 @@ def apply(job: Job, outcome: Outcome, *, now: datetime, limits: Limits, jitter: 
             new, history = _retry(freed, outcome, limits, jitter)
         case Refused():
             new, history = _failed(freed, _told(outcome.reason))
-    return Transition(new, history, _events(job, new), job.claim_token)
+    return Transition(new, history, _events(job, new), job.claim_token, job)
 
 
 def _submitted(job: Job, outcome: Submitted, limits: Limits, jitter: float) -> _Change:

@@ -33,15 +33,18 @@ PG_TYPES: Final = {
 KEY, FENCE = "JobID", "ClaimToken"
 
 
-def inserting(table: Table, columns: Sequence[str], dialect: str) -> Writing:
-    """Return what inserts rows of ``columns`` into ``table``."""
+def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: str = "") -> Writing:
+    """Return what inserts rows of ``columns`` into ``table``.
+
+    ``otherwise`` says what to do where the key exists; SQL Server has no such clause.
+    """
     names = _names(columns)
     if dialect == "sqlite":
         marks = ", ".join("?" * len(columns))
-        return _stepping(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})')  # noqa: S608 - our own tables' names
+        return _stepping(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks}) {otherwise}')  # noqa: S608 - our own tables' names
     if dialect == "postgresql":
         arrays = _arrays([table.c[name] for name in columns])
-        return _at_once(f"INSERT INTO {_qualified(table)} ({names}) SELECT * FROM unnest({arrays})")  # noqa: S608 - as above
+        return _at_once(f"INSERT INTO {_qualified(table)} ({names}) SELECT * FROM unnest({arrays}) {otherwise}")  # noqa: S608 - as above
     statement = insert(table)
     return lambda connection, rows: _execute(connection, statement, columns, rows)
 

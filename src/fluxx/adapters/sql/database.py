@@ -9,6 +9,7 @@ from sqlalchemy import Engine, text
 from fluxx.adapters.sql.bus import DatabaseBus
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.jobs import SqlJobs
+from fluxx.adapters.sql.observing import SqlObserver
 from fluxx.adapters.sql.outbox import SqlOutbox
 from fluxx.adapters.sql.reading import SqlReader
 from fluxx.adapters.sql.registrations import SqlFiles, SqlRegistrations
@@ -30,6 +31,7 @@ class SqlDatabase:
         self.files = SqlFiles(self._connections)
         self.outbox = SqlOutbox(self._connections, clock=clock)
         self.retention = SqlRetention(self._connections)
+        self.observer = SqlObserver(self._connections)
 
     def bus(self, subscriptions: Mapping[str, Sequence[str]]) -> DatabaseBus:
         """Return the topics kept in this database; ``subscriptions`` names those of each topic."""

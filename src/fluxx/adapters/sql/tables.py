@@ -28,6 +28,7 @@ from sqlalchemy import (
 )
 
 from fluxx.adapters.sql.types import Id, Moment
+from fluxx.model.counts import NO_TIMES
 from fluxx.model.job import FINAL, Status
 
 SCHEMAS: Final = ("registration", "file", "extractor", "bus")
@@ -214,6 +215,21 @@ lease: Final = Table(
     Column("Name", Unicode(100), primary_key=True),
     Column("Owner", Id, nullable=False),
     Column("ExpiresAt", Moment, nullable=False),
+    schema="extractor",
+)
+
+rollup: Final = Table(
+    "Rollup",
+    metadata,
+    # Listed by minute, all extractors together: the primary key's first column.
+    Column("Minute", Moment, primary_key=True),
+    Column("ClientApplicationExtractorID", Id, primary_key=True),
+    Column("Slot", Integer, primary_key=True, autoincrement=False),
+    *(
+        Column(name, BigInteger, nullable=False)
+        for name in ("Queued", "Started", "Succeeded", "Failed", "Unstarted", "Polls", "Retries", "Milliseconds")
+    ),
+    *(Column(f"Times{place}", BigInteger, nullable=False) for place in range(len(NO_TIMES))),
     schema="extractor",
 )
 

@@ -1,4 +1,4 @@
-"""What a transaction writes of transitions: jobs, then their history, then their events, in bulk.
+"""What a transaction writes of transitions: jobs, then their history, their events and the rollups, in bulk.
 
 Used by ``accepting`` (new jobs) and ``jobs`` (changed ones), always in this order of tables.
 """
@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from fluxx.adapters.sql.bulk import Values, inserting, updating
+from fluxx.adapters.sql.rollups import Rollups
 from fluxx.adapters.sql.rows import JOB_COLUMNS
 from fluxx.adapters.sql.tables import job, job_status, outbox
 from fluxx.messages import job_status as messages
@@ -54,6 +55,7 @@ class Writing:
         self._change_jobs = updating(job, changing, dialect)
         self._add_history = inserting(job_status, list(HISTORY.values()), dialect)
         self._add_events = inserting(outbox, EVENT, dialect)
+        self._rollups = Rollups(dialect)
 
     def add(self, connection: Connection, transitions: Sequence[Transition]) -> None:
         """Insert new jobs with what their transitions tell."""
@@ -70,6 +72,7 @@ class Writing:
         events = [_event_row(event) for one in transitions for event in one.events]
         if events:
             self._add_events(connection, events)
+        self._rollups.count(connection, transitions)
 
 
 def _event_row(event: JobEvent) -> Values:

@@ -1,0 +1,82 @@
+"""The numbers of the service, read from the rollups and from the first entries of two small indexes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import Connection, Row, delete, func, select
+
+from fluxx.adapters.sql.connections import Connections
+from fluxx.adapters.sql.rollups import ALL_MINUTES, COLUMNS, NAMES
+from fluxx.adapters.sql.tables import job, outbox, rollup
+from fluxx.model.counts import NO_TIMES, Counts
+from fluxx.ports.observing import Backlog, Minute
+
+SINGLE: Final = len(NAMES) - len(NO_TIMES)
+SUMS: Final = tuple(func.sum(rollup.c[name]).label(name) for name in COLUMNS)
+
+
+class SqlObserver:
+    """Keeps the promises of ``ports.observing.Observer``."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def since_the_beginning(self) -> Mapping[UUID, Counts]:
+        """See ``Observer.since_the_beginning``."""
+        return await self._by_extractor(rollup.c.Minute == ALL_MINUTES)
+
+    async def since(self, moment: datetime) -> Mapping[UUID, Counts]:
+        """See ``Observer.since``."""
+        return await self._by_extractor(rollup.c.Minute >= _minute_of(moment))
+
+    async def _by_extractor(self, condition: Any) -> Mapping[UUID, Counts]:
+        extractor = rollup.c.ClientApplicationExtractorID
+        statement = select(extractor, *SUMS).where(condition).group_by(extractor)  # PK_Rollup
+        rows = await self._connections.read(lambda connection: connection.execute(statement).all())
+        return {row[0]: _counts_of(row) for row in rows}
+
+    async def minutes(self, since: datetime, *, extractors: Sequence[UUID] | None = None) -> Sequence[Minute]:
+        """See ``Observer.minutes``."""
+        statement = (
+            select(rollup.c.Minute, *SUMS)
+            .where(rollup.c.Minute >= _minute_of(since))  # PK_Rollup
+            .group_by(rollup.c.Minute)
+            .order_by(rollup.c.Minute)
+        )
+        if extractors is not None:
+            statement = statement.where(rollup.c.ClientApplicationExtractorID.in_(extractors))
+        rows = await self._connections.read(lambda connection: connection.execute(statement).all())
+        return [Minute(row[0], _counts_of(row)) for row in rows]
+
+    async def backlog(self) -> Backlog:
+        """See ``Observer.backlog``."""
+        due = select(func.min(job.c.DueAt)).where(job.c.DueAt.is_not(None))  # IX_Job_DueAt: its first entry
+        event = (
+            select(outbox.c.CreatedAt)
+            .where(outbox.c.PublishedAt.is_(None))
+            .order_by(outbox.c.OutboxID)  # IX_Outbox_Unpublished: its first entry
+            .limit(1)
+        )
+
+        def work(connection: Connection) -> Backlog:
+            return Backlog(oldest_due_at=connection.scalar(due), oldest_event_at=connection.scalar(event))
+
+        return await self._connections.read(work)
+
+    async def forget_minutes(self, before: datetime) -> int:
+        """See ``Observer.forget_minutes``."""
+        statement = delete(rollup).where(rollup.c.Minute > ALL_MINUTES, rollup.c.Minute < before)
+        return await self._connections.write(lambda connection: connection.execute(statement).rowcount)
+
+
+def _minute_of(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)
+
+
+def _counts_of(row: Row[Any]) -> Counts:
+    """Return the counts after the row's key; sums come as decimals from some drivers."""
+    values: Sequence[Any] = row[1:]
+    numbers = [int(value) for value in values]
+    return Counts(**dict(zip(NAMES[:SINGLE], numbers, strict=False)), times=tuple(numbers[SINGLE:]))

@@ -1,0 +1,52 @@
+"""What the database promises to whoever watches the service as a whole: numbers without counting.
+
+The sums stand in rows of their own, written in the transactions that they tell of; every method reads
+a few rows along an index, however many jobs there are.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+import msgspec
+
+from fluxx.model.counts import Counts
+
+
+class Minute(msgspec.Struct, frozen=True):
+    """What happened in the minute that began ``at``."""
+
+    at: datetime
+    counts: Counts
+
+
+class Backlog(msgspec.Struct, frozen=True, kw_only=True):
+    """What waits the longest: since when a job is due, since when an event is unpublished; None: nothing."""
+
+    oldest_due_at: datetime | None
+    oldest_event_at: datetime | None
+
+
+class Observer(Protocol):
+    """The numbers."""
+
+    async def since_the_beginning(self) -> Mapping[UUID, Counts]:
+        """Return the counts of each extractor from its first job on, forgotten jobs included."""
+        ...
+
+    async def since(self, moment: datetime) -> Mapping[UUID, Counts]:
+        """Return the counts of each extractor since the minute of ``moment``."""
+        ...
+
+    async def minutes(self, since: datetime, *, extractors: Sequence[UUID] | None = None) -> Sequence[Minute]:
+        """Return the minutes in which something happened, oldest first; all extractors, or the sum of some."""
+        ...
+
+    async def backlog(self) -> Backlog:
+        """Return what waits the longest."""
+        ...
+
+    async def forget_minutes(self, before: datetime) -> int:
+        """Delete the single minutes before a moment and return how many rows; the sums since the beginning stay."""
+        ...

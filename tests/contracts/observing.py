@@ -1,0 +1,95 @@
+"""What ``ports.observing.Observer`` promises: numbers that add up, however they were written.
+
+Bind it with a subclass that has a fixture ``world``.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+from fluxx.model.counts import Counts, total
+from fluxx.model.outcome import Extracted, NotReady, Refused, Retry, Submitted
+from support.stores import LEASE, StoresWorld
+
+RESULT = Extracted("results/1/2/3/result.json", 4096, "f" * 64)
+
+
+class ObservingContract:
+    async def test_every_step_is_counted_for_its_extractor(self, world: StoresWorld) -> None:
+        extractor, other = await world.extractor(), await world.extractor()
+        done, failed, refused, started, _ = await world.queued(5, extractor)
+        [elsewhere] = await world.queued(1, other)
+        await world.happened(done, Submitted("ok"), NotReady(), Retry("busy"), NotReady(), RESULT)
+        await world.happened(failed, Submitted("ok"), Refused("no"))
+        await world.happened(refused, Retry("away"), Refused("no"))
+        await world.happened(started, Submitted("ok"))
+        await world.happened(elsewhere, RESULT)
+        counts = await world.observer.since_the_beginning()
+        own = counts[extractor.client_application_extractor_id]
+        assert (own.queued, own.started, own.succeeded, own.failed, own.unstarted) == (5, 3, 1, 2, 1)
+        assert (own.polls, own.retries) == (3, 2)
+        assert (own.waiting, own.working, own.finished) == (1, 1, 3)
+        others = counts[other.client_application_extractor_id]
+        assert (others.queued, others.started, others.succeeded, others.waiting, others.working) == (1, 1, 1, 0, 0)
+
+    async def test_minutes_are_told_apart_and_add_up(self, world: StoresWorld) -> None:
+        began = world.clock.now()
+        extractor, other = await world.extractor(), await world.extractor()
+        first, second = await world.queued(2, extractor)
+        await world.happened(first, RESULT)
+        world.clock.jump(180)
+        await world.happened(second, RESULT)
+        await world.queued(1, other)
+        minutes = await world.observer.minutes(began)
+        assert [minute.at.second for minute in minutes] == [0] * len(minutes)
+        assert minutes[-1].at - minutes[0].at in (timedelta(minutes=3), timedelta(minutes=4))
+        all_time = await world.observer.since_the_beginning()
+        assert total([minute.counts for minute in minutes]) == total([*all_time.values()])
+        late = await world.observer.since(world.clock.now() - timedelta(minutes=1))
+        assert late[extractor.client_application_extractor_id].succeeded == 1
+        ours = await world.observer.minutes(began, extractors=[extractor.client_application_extractor_id])
+        assert total([minute.counts for minute in ours]) == all_time[extractor.client_application_extractor_id]
+
+    async def test_the_time_to_a_result_is_told_by_its_class(self, world: StoresWorld) -> None:
+        extractor = await world.extractor()
+        quick, slow = await world.queued(2, extractor)
+        await world.happened(quick, RESULT)
+        world.clock.jump(45)
+        await world.happened(slow, RESULT)
+        counts = (await world.observer.since_the_beginning())[extractor.client_application_extractor_id]
+        assert 45_000 <= counts.milliseconds < 75_000
+        assert (counts.time_to_result(0.5) or 99) < 30 < (counts.time_to_result(0.95) or 0) <= 60
+
+    async def test_nothing_is_lost_or_counted_twice_by_many_writers(self, world: StoresWorld) -> None:
+        extractor = await world.extractor()
+        jobs = await world.queued(40, extractor)
+        async with AsyncExitStack() as stack:
+            others = [await stack.enter_async_context(world.another()) for _ in range(3)]
+            stores = [world.jobs, *(other.jobs for other in others)]
+            held = [await world.jobs.seize(job.job_id, lease=LEASE) for job in jobs]
+            transitions = [world.transition(job, Submitted("ok")) for job in held]
+            await asyncio.gather(*(stores[i % len(stores)].apply(one) for i, one in enumerate(transitions)))
+            await asyncio.gather(*(stores[i % len(stores)].apply(one) for i, one in enumerate(transitions)))
+        counts = (await world.observer.since_the_beginning())[extractor.client_application_extractor_id]
+        assert (counts.queued, counts.started) == (40, 40)
+
+    async def test_old_minutes_are_forgotten_and_their_sum_is_not(self, world: StoresWorld) -> None:
+        [job] = await world.queued(1)
+        await world.happened(job, RESULT)
+        before = await world.observer.since_the_beginning()
+        assert await world.observer.forget_minutes(world.clock.now() + timedelta(minutes=2)) > 0
+        assert await world.observer.minutes(world.clock.now() - timedelta(days=1)) == []
+        assert await world.observer.since_the_beginning() == before
+
+    async def test_what_waits_the_longest_is_known(self, world: StoresWorld) -> None:
+        nothing = await world.observer.backlog()
+        assert (nothing.oldest_due_at, nothing.oldest_event_at) == (None, None)
+        jobs = await world.queued(3)
+        found = await world.observer.backlog()
+        assert found.oldest_due_at == min(job.due_at for job in jobs if job.due_at)
+        assert found.oldest_event_at == jobs[0].created_at
+
+    async def test_a_database_without_jobs_has_no_numbers(self, world: StoresWorld) -> None:
+        assert await world.observer.since_the_beginning() == {}
+        assert await world.observer.since(world.clock.now()) == {}
+        assert total([]) == Counts()

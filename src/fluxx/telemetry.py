@@ -67,6 +67,7 @@ PURGED = Fact("purged", logging.INFO, "Forgot {jobs} jobs, {files} files and {me
 PART_STARTED = Fact("part_started", logging.DEBUG, "Started {part}")
 PART_STOPPED = Fact("part_stopped", logging.DEBUG, "Stopped {part} (drained: {drained})")
 LOOP_FAILED = Fact("loop_failed", logging.WARNING, "Loop {loop} will try again: {error}", ("loop",))
+PART_AWAY = Fact("part_away", logging.WARNING, "Starting without {part}, which may come back: {error}", ("part",))
 SERVICE_READY = Fact("service_ready", logging.INFO, "Ready at {url}")
 SERVICE_DRAINING = Fact("service_draining", logging.INFO, "Draining")
 SERVICE_STOPPED = Fact("service_stopped", logging.INFO, "Stopped")

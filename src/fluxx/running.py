@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final, Literal, TypeAlias
 
+from fluxx.api.access.credentials import credentials
+from fluxx.api.access.rates import Rates
 from fluxx.api.app import create_app
 from fluxx.api.context import ApiContext
 from fluxx.api.server import HttpServer
@@ -74,8 +76,9 @@ class Service:
         api_roles: frozenset[ApiRole] = frozenset(role for role in API_ROLES if role in self._roles)
         if not api_roles:
             return []
-        app = create_app(api_context(self._world), roles=api_roles)
-        server = HttpServer(app, host=self._host, port=self._port)
+        context = api_context(self._world)
+        app = create_app(context, roles=api_roles)
+        server = HttpServer(app, host=self._host, port=self._port, guarded=context.credentials.guarded)
         await server.listen()
         self.url = server.url
         if self._world.signer is not None and not self._world.settings.public_url:
@@ -105,6 +108,8 @@ def api_context(world: World) -> ApiContext:
         intervention=intervention(world),
         blobs=world.blobs,
         signer=world.signer,
+        credentials=credentials(world.settings, clock=world.clock, facts=world.facts),
+        rates=Rates(world.settings.rate_limit_per_second),
         checks={
             "database": world.database.check,
             "bus": world.bus.check,

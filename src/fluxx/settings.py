@@ -63,6 +63,7 @@ class Settings(BaseSettings):
     registration_url: str | None = Field(
         None, description="Base URL of the Registration API; unset: registrations are read from the database."
     )
+    registration_api_key: SecretStr | None = Field(None, description="API key shown to REGISTRATION_URL (role read).")
     public_url: str | None = Field(
         None, description="Base URL under which extractors reach this service's signed file URLs."
     )
@@ -98,7 +99,28 @@ class Settings(BaseSettings):
     egress_allowed_networks: Annotated[tuple[Network, ...], NoDecode] = Field(
         (), description="Private networks that extractors may be called in, comma-separated, e.g. 10.1.0.0/16."
     )
-    api_keys: SecretStr | None = Field(None, description="Keys of the HTTP API; unset: loopback only, no keys.")
+    api_keys: SecretStr | None = Field(
+        None,
+        description="Callers of the HTTP API, comma-separated, as `fluxx key new` prints them: `name:role:sha256`"
+        " or `name:role:sha256:clientApplicationId`; unset (and no AUTH_ISSUER): loopback only, no keys.",
+    )
+    auth_issuer: str | None = Field(
+        None,
+        description="Issuer whose tokens are taken beside API_KEYS, e.g. https://login.microsoftonline.com/{tenant}/v2.0.",
+    )
+    auth_audience: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Audiences of which a token must name one, comma-separated."
+    )
+    auth_client_application_claim: str | None = Field(
+        None, description="Claim that binds a token to one client application; unset: tokens see them all."
+    )
+    rate_limit_per_second: float = Field(
+        500.0,
+        gt=0,
+        le=1_000_000,
+        allow_inf_nan=False,
+        description="Requests a second that one caller may make to one process for long; ten seconds' worth at once.",
+    )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log: console or json.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level logged.")
 
@@ -108,6 +130,11 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         return tuple(ip_network(part.strip(), strict=False) for part in value.split(",") if part.strip())
+
+    @field_validator("auth_audience", mode="before")
+    @classmethod
+    def _audiences(cls, value: Any) -> Any:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("log_level", "log_format", mode="before")
     @classmethod
@@ -120,6 +147,8 @@ class Settings(BaseSettings):
             raise ValueError("POLL_MAX_INTERVAL_SECONDS must not be less than POLL_INTERVAL_SECONDS")
         if (self.max_concurrency_per_extractor or 0) > self.max_concurrency:
             raise ValueError("MAX_CONCURRENCY_PER_EXTRACTOR must not be more than MAX_CONCURRENCY")
+        if bool(self.auth_issuer) != bool(self.auth_audience):
+            raise ValueError("AUTH_ISSUER and AUTH_AUDIENCE must be set together")
         return self
 
     @property

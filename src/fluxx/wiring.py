@@ -33,7 +33,7 @@ from fluxx.ports.jobs import JobReader, JobStore
 from fluxx.ports.outbox import Outbox
 from fluxx.ports.registrations import FileStore, RegistrationStore, Registry
 from fluxx.ports.retention import Retention
-from fluxx.ports.secrets import Secrets
+from fluxx.ports.secrets import ApiKey, Secrets
 from fluxx.registration.registering import Registering
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts
@@ -113,7 +113,8 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
 def _registry(settings: Settings, database: SqlDatabase, stack: AsyncExitStack) -> Registry:
     if settings.registration_url is None:
         return database.registrations
-    registry = HttpRegistry(settings.registration_url)
+    key = settings.registration_api_key
+    registry = HttpRegistry(settings.registration_url, api_key=ApiKey(key.get_secret_value()) if key else None)
     stack.push_async_callback(registry.close)
     return registry
 

@@ -46,7 +46,7 @@ async def test_what_is_missing_is_named(fluxx: House) -> None:
         api_context(fluxx.world), checks={"database": fine, "secrets": away, "blobs": broken, "bus": silent}
     )
     transport = httpx.ASGITransport(create_app(context))
-    async with httpx.AsyncClient(transport=transport, base_url="http://checks") as http:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
         answer = await http.get("/readyz")
         alive = await http.get("/healthz")
     problem = problem_of(answer, 503)

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from fluxx.api.connection import LARGEST_HEAD, Connection
 from fluxx.api.server import HttpServer
@@ -158,6 +159,7 @@ async def test_what_is_no_http_is_a_problem() -> None:
         head, body = await whole_answer(reader)
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"content-type: application/problem+json" in head
+    assert b"x-content-type-options: nosniff" in head
     assert json.loads(body)["status"] == 400
 
 
@@ -180,6 +182,31 @@ async def test_bodies_and_further_requests_count_for_no_head() -> None:
 
 class Hasty(Connection):
     head_seconds = 0.05
+
+
+async def refusing(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer before any byte of the body, as the guard does."""
+    await PlainTextResponse("no", 401)(scope, receive, send)
+
+
+@pytest.mark.parametrize("head", [b"Transfer-Encoding: chunked", b"Content-Length: 1000000000"])
+async def test_a_body_that_goes_on_after_its_refusal_is_cut_off(head: bytes) -> None:
+    server = HttpServer(refusing, host="127.0.0.1", port=0, connection=Hasty)
+    async with serving(server), connection(server) as (reader, writer):
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n5\r\nhello\r\n")
+        said, _ = await whole_answer(reader)
+    assert said.startswith(b"HTTP/1.1 401 ")
+
+
+async def test_after_a_refusal_a_body_may_end_and_the_connection_goes_on() -> None:
+    server = HttpServer(refusing, host="127.0.0.1", port=0)
+    async with serving(server), connection(server) as (reader, writer):
+        for _ in range(3):
+            writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n" + b"x" * 200_000)
+            async with asyncio.timeout(10):
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(2)
+            assert head.startswith(b"HTTP/1.1 401 ")
 
 
 async def test_a_head_that_does_not_come_ends_the_connection() -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
+from fluxx.api.access.guard import Guard
+from fluxx.api.access.headers import SecurityHeaders
 from fluxx.api.context import ApiContext
 from fluxx.api.docs import add_docs
 from fluxx.api.files import FileRoutes
@@ -36,7 +38,12 @@ def create_app(context: ApiContext, *, roles: AbstractSet[str] = ALL_ROLES) -> D
         redirect_slashes=False,
     )
     answer_errors(app, context.facts)
+    # From the inside out: the guard stands before every route, and its refusals get the headers too.
+    app.add_middleware(
+        Guard, credentials=context.credentials, rates=context.rates, routes=app.router.routes, facts=context.facts
+    )
     app.add_middleware(LastResort, facts=context.facts)
+    app.add_middleware(SecurityHeaders)
     for role, routes in ROUTES.items():
         if role in roles:
             app.router.routes.extend(routes(context).router().routes)

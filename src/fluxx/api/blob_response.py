@@ -3,15 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
+from typing import Final
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from fluxx.api.access.headers import INERT
 from fluxx.api.problems import problem
 from fluxx.api.ranges import Selection, select
 from fluxx.ports.blobs import Blobs
+
+OTHERS_BYTES: Final = {"cache-control": "private, no-cache", "content-security-policy": INERT}
+"""Kept by the caller alone and asked for anew (the ETag answers it); and nothing that a browser would run."""
 
 
 class Blob(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +35,7 @@ def blob_response(request: Request, blobs: Blobs, blob: Blob, headers: Mapping[s
     """
     etag = f'"{blob.sha256}"'
     selection = select(request.headers, size=blob.size, etag=etag)
-    common = {"accept-ranges": "bytes", "etag": etag, "x-content-type-options": "nosniff", **(headers or {})}
+    common = {"accept-ranges": "bytes", "etag": etag, **OTHERS_BYTES, **(headers or {})}
     match selection.status:
         case HTTPStatus.NOT_MODIFIED:
             return Response(status_code=selection.status, headers=common)

@@ -10,12 +10,16 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from fluxx.api.access.headers import ON_EVERY_ANSWER
 from fluxx.api.problems import problem
 
 LARGEST_HEAD: Final = 64 * 1024
 """Bytes of request line and headers."""
 HEAD_SECONDS: Final = 15.0
-"""From the first byte (or the opening of the connection) to the end of the headers."""
+"""From the first byte (or the opening of the connection) to the end of the headers.
+
+Also from an early answer (a refusal) to the end of the body that nobody reads any more.
+"""
 
 
 class Connection(HttpToolsProtocol):
@@ -59,7 +63,14 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Expect the next head."""
         self._in_head = True
+        self._head_done()
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Give a body that was answered before its end a little time to end."""
+        super().on_response_complete()
+        if self.cycle.response_complete and not self._in_head and not self.transport.is_closing():
+            self._await_head()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what isn't HTTP."""
@@ -75,6 +86,7 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, status: int, detail: str) -> None:
         answer: Any = problem(status, detail, headers={"connection": "close"})
+        answer.headers.update(ON_EVERY_ANSWER)
         headers = b"".join(name + b": " + value + b"\r\n" for name, value in answer.raw_headers)
         self.transport.write(STATUS_LINE[status] + headers + b"\r\n" + answer.body)
         self.transport.close()

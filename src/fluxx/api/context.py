@@ -7,6 +7,8 @@ from uuid import UUID
 
 import msgspec
 
+from fluxx.api.access.credentials import Credentials
+from fluxx.api.access.rates import Rates
 from fluxx.clock import Clock
 from fluxx.extraction.intervention import Intervention
 from fluxx.intake.uploading import Uploading
@@ -30,7 +32,7 @@ class ApiContext(msgspec.Struct, frozen=True, kw_only=True):
 
     ``checks`` are what ``/readyz`` asks, by the names it shows; each raises where its part is away.
     ``signer`` checks the signed URLs of embedded files; it is None where a storage account serves
-    the files: then there are no signed URLs here.
+    the files: then there are no signed URLs here. ``credentials`` knows the callers, ``rates`` how often each called.
     """
 
     registrations: RegistrationStore
@@ -41,6 +43,8 @@ class ApiContext(msgspec.Struct, frozen=True, kw_only=True):
     intervention: Intervention
     blobs: Blobs
     signer: SignatureCheck | None
+    credentials: Credentials
+    rates: Rates
     checks: Mapping[str, Callable[[], Awaitable[None]]]
     clock: Clock
     facts: Facts

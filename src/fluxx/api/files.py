@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fluxx.api.access.callers import CallerOf
 from fluxx.api.blob_response import Blob, blob_response
 from fluxx.api.context import ApiContext
 from fluxx.api.multipart import FIELD, file_part
@@ -92,8 +93,10 @@ class FileRoutes:
         self,
         request: Request,
         client_application_id: Annotated[UUID, Query(alias="clientApplicationId", description="Whose file it is.")],
+        caller: CallerOf,
     ) -> Response:
         """Upload a file as the form field `file`; a job follows for each active extractor."""
+        caller.check(client_application_id, f"There is no active client application {client_application_id}.")
         self._check_declared_length(request)
         part = await file_part(_boundary(request), patiently(request.stream(), SILENCE_SECONDS))
         file = await self._uploading.upload(
@@ -104,9 +107,11 @@ class FileRoutes:
         )
         return answer(AcceptedUpload(file_id=file.file_id), 202)
 
-    async def get_file(self, file_id: FileId) -> Response:
+    async def get_file(self, file_id: FileId, caller: CallerOf) -> Response:
         """Return what is known of a file."""
-        return answer(FileDetails.of(await self._files.file(file_id)))
+        file = await self._files.file(file_id)
+        caller.check(file.client_application_id, f"There is no file {file_id}.")
+        return answer(FileDetails.of(file))
 
     async def get_content(
         self,

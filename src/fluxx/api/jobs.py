@@ -6,9 +6,11 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fluxx.api.access.callers import Caller, CallerOf
 from fluxx.api.blob_response import Blob, blob_response
 from fluxx.api.context import ApiContext
 from fluxx.api.openapi import also, answer, new_router, problems, returns
@@ -91,6 +93,7 @@ class JobRoutes:
 
     async def list_jobs(
         self,
+        caller: CallerOf,
         status: StatusQuery = None,
         client_application_id: ClientApplicationQuery = None,
         client_application_extractor_id: ExtractorQuery = None,
@@ -103,22 +106,25 @@ class JobRoutes:
             client_application_id=client_application_id,
             client_application_extractor_id=client_application_extractor_id,
         )
-        return answer(await self._page(wanted, limit, cursor))
+        return answer(await self._page(wanted, caller, limit, cursor))
 
-    async def list_jobs_of_file(self, file_id: FileId, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Response:
+    async def list_jobs_of_file(
+        self, file_id: FileId, caller: CallerOf, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+    ) -> Response:
         """List the jobs of a file, newest first."""
-        page = await self._page(JobFilter(file_id=file_id), limit, cursor)
+        page = await self._page(JobFilter(file_id=file_id), caller, limit, cursor)
         if not page.items:
-            await self._files.file(file_id)
+            file = await self._files.file(file_id)
+            caller.check(file.client_application_id, f"There is no file {file_id}.")
         return answer(page)
 
-    async def get_job(self, job_id: JobId) -> Response:
+    async def get_job(self, job_id: JobId, caller: CallerOf) -> Response:
         """Return one job with its history."""
-        return answer((await self._details([await self._reader.job(job_id)]))[0])
+        return answer((await self._details([await self._job(job_id, caller)]))[0])
 
-    async def get_result(self, request: Request, job_id: JobId) -> Response:
+    async def get_result(self, request: Request, job_id: JobId, caller: CallerOf) -> Response:
         """Return the job's result, byte for byte, whole or in part (`Range`)."""
-        job = await self._reader.job(job_id)
+        job = await self._job(job_id, caller)
         if job.extractor_response is None or job.result_size is None or job.result_sha256 is None:
             raise NotFound(f"Job {job_id} is {job.status}: it has no result.")
         blob = Blob(
@@ -129,20 +135,30 @@ class JobRoutes:
         )
         return blob_response(request, self._blobs, blob)
 
-    async def cancel_job(self, job_id: JobId) -> Response:
+    async def cancel_job(self, job_id: JobId, caller: CallerOf) -> Response:
         """Cancel a job: it fails with a reason, and work under way for it is dropped."""
+        await self._job(job_id, caller)
         job = await self._intervention.cancel(job_id)
         return answer((await self._details([job]))[0], 202)
 
-    async def retry_job(self, job_id: JobId) -> Response:
+    async def retry_job(self, job_id: JobId, caller: CallerOf) -> Response:
         """Queue a new job for the same file and extractor; asked twice, it is the same new job."""
+        await self._job(job_id, caller)
         job = await self._intervention.retry(job_id)
         location = f"/extractor/job/{job.job_id}"
         return answer((await self._details([job]))[0], 201, headers={"Location": location})
 
-    async def _page(self, wanted: JobFilter, limit: int, cursor: str | None) -> JobPage:
+    async def _job(self, job_id: UUID, caller: Caller) -> Job:
+        job = await self._reader.job(job_id)
+        caller.check(job.client_application_id, f"There is no job {job_id}.")
+        return job
+
+    async def _page(self, wanted: JobFilter, caller: Caller, limit: int, cursor: str | None) -> JobPage:
         after = None if cursor is None else position_of(cursor)
-        found = await self._reader.jobs(wanted, limit=limit + 1, after=after)
+        own = caller.client_application_id or wanted.client_application_id
+        if wanted.client_application_id not in (None, own):
+            return JobPage(items=[], next_cursor=None)
+        found = await self._reader.jobs(replace(wanted, client_application_id=own), limit=limit + 1, after=after)
         shown = found[:limit]
         more = cursor_of(Position(shown[-1].created_at, shown[-1].job_id)) if len(found) > limit else None
         return JobPage(items=await self._details(shown), next_cursor=more)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
+from fluxx.api.access.described import describe_access
 from fluxx.api.problems import MEDIA_TYPE as PROBLEM_TYPE
 from fluxx.api.schemas import SHAPES, Problem
 
@@ -34,13 +35,14 @@ _WHEN: Final = {
 
 
 class DescribedApi(FastAPI):
-    """A FastAPI whose OpenAPI document holds the shapes that its routes name."""
+    """A FastAPI whose OpenAPI document holds the shapes that its routes name, and what they need of a caller."""
 
     def openapi(self) -> dict[str, Any]:
         """Return the document, made once."""
         if not self.openapi_schema:
             document = super().openapi()
             _add_shapes(document)
+            describe_access(document)
         return super().openapi()
 
 

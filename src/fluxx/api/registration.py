@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
+from fluxx.api.access.callers import CallerOf
 from fluxx.api.context import ApiContext
 from fluxx.api.openapi import also, answer, new_router, problems, returns
 from fluxx.api.requests import ChangedExtractor, NewClientApplication, NewExtractor
@@ -17,14 +18,20 @@ from fluxx.errors import NotFound
 _LOCATION = {"Location": {"description": "Path of what was made.", "schema": {"type": "string"}}}
 
 
-def _client_application_id(
+async def _client_application_id(
     text: Annotated[str, Path(alias="clientAppId", description="Its id.", json_schema_extra={"format": "uuid"})],
+    caller: CallerOf,
 ) -> UUID:
-    """Return the id; one that can't be a client application's is an unknown one: 404 (story 2)."""
+    """Return the id; one that can't be a client application's is an unknown one: 404 (story 2).
+
+    So is one that the caller doesn't see.
+    """
     try:
-        return UUID(text)
+        found = UUID(text)
     except ValueError:
         raise NotFound(f"There is no client application {text[:80]!r}: clientAppId is not a UUID.") from None
+    caller.check(found, f"There is no active client application {found}.")
+    return found
 
 
 ClientApplicationId = Annotated[UUID, Depends(_client_application_id)]
@@ -100,10 +107,10 @@ class RegistrationRoutes:
             responses=also(204, "Inactive now, or already.") | problems(400, 404, 503),
         )
 
-    async def list_client_applications(self) -> Response:
-        """List all client applications."""
+    async def list_client_applications(self, caller: CallerOf) -> Response:
+        """List the client applications that the caller sees."""
         found = await self._registrations.client_applications()
-        return answer([ClientApplicationDetails.of(one) for one in found])
+        return answer([ClientApplicationDetails.of(one) for one in found if caller.sees(one.client_application_id)])
 
     async def register_client_application(self, new: NewClientApplication) -> Response:
         """Register a client application."""

@@ -33,7 +33,7 @@ _WORDS: Final = {
 class HttpServer:
     """Listens, runs, stops.
 
-    ``guarded`` tells that callers must show a key (``API_KEYS``); ``connection`` sets the bounds.
+    ``guarded`` tells that callers must show a key or token; ``connection`` sets the bounds.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class HttpServer:
         family, address = await self._resolved()
         if not self._guarded and not ip_address(address[0].partition("%")[0]).is_loopback:
             raise Misconfigured(
-                f"{self.host} can be reached from other machines, and without API_KEYS anyone could call: "
-                "listen on 127.0.0.1."
+                f"{self.host} can be reached from other machines, and without API_KEYS or AUTH_ISSUER anyone could "
+                "call: listen on 127.0.0.1."
             )
         self._listener = self._bound(family, address)
         self._port = self._listener.getsockname()[1]

@@ -1,17 +1,35 @@
-"""``fluxx key``: the API keys of extractors, straight into the vault (story 6). None is ever shown again."""
+"""``fluxx key``: the API keys of extractors, straight into the vault (story 6), and keys of our own HTTP API.
 
-from typing import TYPE_CHECKING, Final
+None is ever shown again.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 from uuid import UUID
 
+import typer
+
+from fluxx.cli import output
 from fluxx.cli.grouping import group
 from fluxx.cli.key_input import KeyFile, read_key
 from fluxx.cli.opening import with_world
-from fluxx.cli.options import ExtractorId
+from fluxx.cli.options import AsJson, ExtractorId
 
 if TYPE_CHECKING:
     from fluxx.wiring import World
 
-keys: Final = group("Store extractors' API keys in the vault.")
+keys: Final = group("Store extractors' API keys in the vault; make keys for callers.")
+
+CallerName = Annotated[str, typer.Argument(metavar="NAME", help="Who will call: letters, digits, and any of . @ _ -")]
+CallerRole = Annotated[
+    Literal["read", "operate", "admin"],
+    typer.Option("--role", help="What the caller may do; each includes the former."),
+]
+BoundTo = Annotated[
+    UUID | None,
+    typer.Option(
+        "--client-application", metavar="ID", help="Let it see this client application's files and jobs only."
+    ),
+]
 
 
 @keys.command("set")
@@ -35,3 +53,24 @@ def delete_key(extractor: ExtractorId) -> None:
 async def _deleted(world: "World", extractor_id: UUID) -> None:
     await world.registrations.extractor(extractor_id)
     await world.secrets.delete_api_key(extractor_id)
+
+
+@keys.command("new")
+def new_key(name: CallerName, role: CallerRole, client_application: BoundTo = None, as_json: AsJson = False) -> None:
+    """Make a key for a caller of the HTTP API.
+
+    The key is shown this once and kept nowhere; its entry, which holds only a hash of it, goes into API_KEYS.
+    """
+    from fluxx.api.access import keys as api_keys
+    from fluxx.api.access.callers import ROLE_NAMES
+    from fluxx.errors import BadInput, Misconfigured
+
+    key = api_keys.new_key()
+    try:
+        entry = api_keys.entry_of(key, name=name, role=ROLE_NAMES[role], client_application_id=client_application)
+    except Misconfigured:
+        raise BadInput("the name must be of letters, digits, and any of . @ _ -", field="name") from None
+    if as_json:
+        output.json_line({"key": key, "entry": entry})
+    else:
+        output.fields([("key", key), ("API_KEYS", entry)])

@@ -85,7 +85,8 @@ class Registering:
         """Return an extractor, active or not; raises ``NotFound`` where it isn't this client application's."""
         found = await self._store.extractor(extractor_id)
         if found.client_application_id != client_application_id:
-            raise NotFound(f"Client application {client_application_id} has no extractor {extractor_id}.")
+            # In the words for what doesn't exist: whose it is, is nobody else's business.
+            raise NotFound(f"There is no extractor {extractor_id}.")
         return found
 
     async def change_extractor(

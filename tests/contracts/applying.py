@@ -7,7 +7,7 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from fluxx.model.job import JobStatus
-from fluxx.model.outcome import Extracted, NotReady, Refused, Retry, Submitted
+from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
 from support.stores import LEASE, StoresWorld
 
 LONG_WORDS = "größer als 0 発注書 📄 " * 40
@@ -17,7 +17,8 @@ RESULT = Extracted("results/1/2/3/result.json", 2**40, "f" * 64)
 class ApplyingContract:
     async def test_every_field_of_the_new_row_is_written(self, world: StoresWorld) -> None:
         [job] = await world.queued(1)
-        for outcome in (Submitted("HTTP 201"), NotReady(), Retry(LONG_WORDS), NotReady(poll_after=3.5), RESULT):
+        outcomes: list[Outcome] = [Submitted("HTTP 201"), NotReady(), Retry(LONG_WORDS), NotReady(3.5), RESULT]
+        for outcome in outcomes:
             claimed = await world.jobs.seize(job.job_id, lease=LEASE)
             transition = world.transition(claimed, outcome)
             assert await world.jobs.apply(transition)
@@ -76,7 +77,7 @@ class ApplyingContract:
         assert written == [number % 3 != 0 for number in range(12)]
         for job, is_written in zip(held, written, strict=True):
             now = await world.reader.job(job.job_id)
-            assert (now.status == "Started", now.claim_token is None) == (is_written, is_written)
+            assert (now.status.value, now.claim_token is None) == ("Started" if is_written else "Queued", is_written)
             lines = (await world.reader.histories([job.job_id]))[job.job_id]
             assert [line.status for line in lines] == ["Queued", "Started"][: 1 + is_written]
 

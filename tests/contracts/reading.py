@@ -6,6 +6,7 @@ Bind it with a subclass that has a fixture ``world``.
 import random
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -97,7 +98,7 @@ class ReadingContract:
         everything = await world.reader.jobs(ANY, limit=1000)
         assert len(everything) == 36
         some = chance.choice(everything)
-        fields = {
+        fields: dict[str, Any] = {
             "status": some.status,
             "client_application_id": some.client_application_id,
             "client_application_extractor_id": some.client_application_extractor_id,

@@ -10,8 +10,11 @@ from support.service import KEY, house
 RESULT = b'{"total": 12345678901234567890.10,  "b":1, "a": [1e3, "\\u00fc"]}'
 
 
-async def test_an_accepted_file_ends_as_a_stored_result_and_four_events(tmp_path: Path) -> None:
-    async with ScriptedExtractor(not_ready=2, result=RESULT) as extractor, house(tmp_path) as fluxx:
+async def test_an_accepted_file_ends_as_a_stored_result_and_four_events(tmp_path: Path, database_url: str) -> None:
+    async with (
+        ScriptedExtractor(not_ready=2, result=RESULT) as extractor,
+        house(tmp_path, database_url=database_url) as fluxx,
+    ):
         client = await fluxx.client_application()
         registered = await fluxx.extractor(client, extractor.extraction_url)
         file_id = await fluxx.upload(client)
@@ -34,8 +37,8 @@ async def test_an_accepted_file_ends_as_a_stored_result_and_four_events(tmp_path
         assert str(len(RESULT)) in (events[-1].data.result_summary or "")
 
 
-async def test_the_extractor_gets_the_signed_url_the_job_and_its_key(tmp_path: Path) -> None:
-    async with ScriptedExtractor() as extractor, house(tmp_path) as fluxx:
+async def test_the_extractor_gets_the_signed_url_the_job_and_its_key(tmp_path: Path, database_url: str) -> None:
+    async with ScriptedExtractor() as extractor, house(tmp_path, database_url=database_url) as fluxx:
         client = await fluxx.client_application()
         await fluxx.extractor(client, extractor.extraction_url)
         file_id = await fluxx.upload(client, b"the file's own bytes")
@@ -52,12 +55,12 @@ async def test_the_extractor_gets_the_signed_url_the_job_and_its_key(tmp_path: P
         assert len(extractor.submissions(UUID(job["jobId"]))) == 1
 
 
-async def test_every_active_extractor_gets_its_own_job_and_its_own_fate(tmp_path: Path) -> None:
+async def test_every_active_extractor_gets_its_own_job_and_its_own_fate(tmp_path: Path, database_url: str) -> None:
     async with (
         ScriptedExtractor(not_ready=0) as good,
         ScriptedExtractor() as refusing,
         ScriptedExtractor() as retired,
-        house(tmp_path) as fluxx,
+        house(tmp_path, database_url=database_url) as fluxx,
     ):
         refusing.on_submit(Reply(422, {"detail": "no such language"}))
         client = await fluxx.client_application()
@@ -79,8 +82,8 @@ async def test_every_active_extractor_gets_its_own_job_and_its_own_fate(tmp_path
         assert events[-1].data.error_message == failed["statusMessage"]
 
 
-async def test_a_message_that_comes_again_makes_no_second_job(tmp_path: Path) -> None:
-    async with ScriptedExtractor() as extractor, house(tmp_path) as fluxx:
+async def test_a_message_that_comes_again_makes_no_second_job(tmp_path: Path, database_url: str) -> None:
+    async with ScriptedExtractor() as extractor, house(tmp_path, database_url=database_url) as fluxx:
         client = await fluxx.client_application()
         await fluxx.extractor(client, extractor.extraction_url)
         file_id = await fluxx.upload(client)

@@ -8,8 +8,8 @@ from support.scripted import Reply, ScriptedExtractor
 from support.service import house
 
 
-async def test_a_cancelled_job_fails_and_stays_failed(tmp_path: Path) -> None:
-    async with ScriptedExtractor(not_ready=9999) as extractor, house(tmp_path) as fluxx:
+async def test_a_cancelled_job_fails_and_stays_failed(tmp_path: Path, database_url: str) -> None:
+    async with ScriptedExtractor(not_ready=9999) as extractor, house(tmp_path, database_url=database_url) as fluxx:
         client = await fluxx.client_application()
         await fluxx.extractor(client, extractor.extraction_url)
         file_id = await fluxx.upload(client)
@@ -28,8 +28,8 @@ async def test_a_cancelled_job_fails_and_stays_failed(tmp_path: Path) -> None:
         assert [event.type.rpartition(".")[2] for event in events] == ["JobQueued", "JobStarted", "JobFailed"]
 
 
-async def test_a_failed_job_is_run_again_once_however_often_it_is_asked(tmp_path: Path) -> None:
-    async with ScriptedExtractor() as extractor, house(tmp_path) as fluxx:
+async def test_a_failed_job_is_run_again_once_however_often_it_is_asked(tmp_path: Path, database_url: str) -> None:
+    async with ScriptedExtractor() as extractor, house(tmp_path, database_url=database_url) as fluxx:
         extractor.on_submit(lambda _: Reply(400) if len(extractor.submissions()) == 1 else None)
         client = await fluxx.client_application()
         await fluxx.extractor(client, extractor.extraction_url)
@@ -44,8 +44,8 @@ async def test_a_failed_job_is_run_again_once_however_often_it_is_asked(tmp_path
         assert [job["status"] for job in jobs] == ["Failed", "Succeeded"]
 
 
-async def test_poison_is_put_aside_with_its_reason(tmp_path: Path) -> None:
-    async with ScriptedExtractor() as extractor, house(tmp_path) as fluxx:
+async def test_poison_is_put_aside_with_its_reason(tmp_path: Path, database_url: str) -> None:
+    async with ScriptedExtractor() as extractor, house(tmp_path, database_url=database_url) as fluxx:
         client = await fluxx.client_application()
         await fluxx.extractor(client, extractor.extraction_url)
         await fluxx.publish(b"\xff not json", message_id="1")
@@ -65,8 +65,8 @@ async def test_poison_is_put_aside_with_its_reason(tmp_path: Path) -> None:
         }
 
 
-async def test_a_file_kept_upstream_is_submitted_by_the_url_received(tmp_path: Path) -> None:
-    async with ScriptedExtractor() as extractor, house(tmp_path) as fluxx:
+async def test_a_file_kept_upstream_is_submitted_by_the_url_received(tmp_path: Path, database_url: str) -> None:
+    async with ScriptedExtractor() as extractor, house(tmp_path, database_url=database_url) as fluxx:
         client, file_id = await fluxx.client_application(), uuid4()
         await fluxx.extractor(client, extractor.extraction_url)
         url = "https://files.example/7?sig=made-up"

@@ -6,7 +6,7 @@ from typing import Any
 
 from fluxx.telemetry import Fact, Facts
 
-BOUND = 15.0
+BOUND = 60.0
 """Seconds after which a fact that doesn't come fails the test."""
 
 

@@ -6,7 +6,7 @@ drains. Nothing lives here alone: a worker that dies lets its jobs fall due agai
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -26,6 +26,9 @@ IDLE_REST: Final = 0.5
 
 GATHER_REST: Final = 0.005
 """Seconds between claims under load, so that slots free up together and one claim fills many."""
+
+ANSWER_PATIENCE: Final = 1.0
+"""Seconds that work without a claim gets to end by itself: the answer to its last write may be on its way."""
 
 
 class Capacity(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,15 +145,19 @@ class Dispatcher:
         held = [running.claim for running in self._running.values()]
         if held:
             kept = set(await self._store.renew(held, lease=self._capacity.lease))
-            for claim in held:
-                if claim not in kept:
-                    self._drop(claim)
+            await self._drop([claim for claim in held if claim not in kept])
         return self._capacity.lease / 3
 
-    def _drop(self, claim: Claim) -> None:
-        running = self._running.get(claim.job_id)
-        if running is not None and running.claim == claim and running.task.cancel():
-            self._facts.tell(CLAIM_LOST, job_id=claim.job_id)
+    async def _drop(self, claims: Sequence[Claim]) -> None:
+        lost = [self._running[claim.job_id] for claim in claims if claim.job_id in self._running]
+        if not lost:
+            return
+        # What was just written has no claim any more either, and is about to be told: that isn't lost.
+        patience = min(ANSWER_PATIENCE, self._capacity.lease / 6)
+        await asyncio.wait([running.task for running in lost], timeout=patience)
+        for running in lost:
+            if running.claim in claims and running.task.cancel():
+                self._facts.tell(CLAIM_LOST, job_id=running.job.job_id)
 
     async def drain(self, *, patience: float) -> None:
         """Wait ``patience`` seconds for what is in flight, then give the rest back to be claimed."""

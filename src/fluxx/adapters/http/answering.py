@@ -10,6 +10,7 @@ from fluxx.adapters.http.decoding import Bounded, TooMuch
 from fluxx.adapters.http.failures import TROUBLE, told
 from fluxx.adapters.http.incoming import Head
 from fluxx.errors import NoAnswer
+from fluxx.ports.extractor import Call
 
 EXCERPT: Final = 16 * 2**10
 """Bytes read of a body that is only to be quoted."""
@@ -17,6 +18,12 @@ EXCERPT: Final = 16 * 2**10
 
 async def whole(connection: Connection, head: Head, max_bytes: int) -> bytes:
     """Return the decoded body; raise what ``failures.TROUBLE`` lists."""
+    if connection.complete and "content-encoding" not in head.headers:
+        # Most answers have come in one piece with their head; the generator costs as much as parsing them.
+        body = await connection.read()
+        if len(body) > max_bytes:
+            raise TooMuch
+        return body
     return b"".join([piece async for piece in decoded(connection, head, max_bytes)])
 
 
@@ -32,14 +39,14 @@ async def decoded(connection: Connection, head: Head, max_bytes: int) -> AsyncGe
     body.finish()
 
 
-async def telling(body: AsyncGenerator[bytes, None], source: object, max_bytes: int) -> AsyncGenerator[bytes, None]:
+async def telling(body: AsyncGenerator[bytes, None], source: object, call: Call) -> AsyncGenerator[bytes, None]:
     """Yield the pieces of ``body``; raise ``TooLarge`` or ``NoAnswer``, named after ``source``."""
     async with aclosing(body):
         try:
             async for piece in body:
                 yield piece
         except TROUBLE as trouble:
-            raise told(trouble, source, max_bytes=max_bytes) from None
+            raise told(trouble, source, call) from None
 
 
 async def patiently(body: AsyncGenerator[bytes, None], patience: float, source: object) -> AsyncIterator[bytes]:

@@ -53,13 +53,10 @@ class HttpExtractorClient:
         """Make the call and return the whole answer, whatever its status."""
         trip = _Trip(self._guard.admit(call.url))
         try:
-            async with asyncio.timeout(call.timeout):
-                head = await self._answered(call, trip)
-                body = await whole(trip.lent, head, call.max_bytes)
+            connection, head = await self._answered(call, trip)
+            body = await whole(connection, head, call.max_bytes)
         except TROUBLE as trouble:
-            raise told(trouble, trip.target, max_bytes=call.max_bytes) from None
-        except TimeoutError:
-            raise trip.too_slow(call) from None
+            raise told(trouble, trip.target, call) from None
         finally:
             trip.end(self._pool)
         return Answer(head.status, head.reason, head.headers, body)
@@ -71,16 +68,13 @@ class HttpExtractorClient:
         async with AsyncExitStack() as stack:
             stack.callback(trip.end, self._pool)
             try:
-                async with asyncio.timeout(call.timeout):
-                    head = await self._answered(call, trip)
-                    pieces = decoded(trip.lent, head, call.max_bytes)
-                    body = telling(pieces, trip.target, call.max_bytes)
-                    stack.push_async_callback(body.aclose)
-                    start = b"" if head.status in range(200, 300) else await beginning(body)
+                connection, head = await self._answered(call, trip)
+                body = telling(decoded(connection, head, call.max_bytes), trip.target, call)
+                stack.push_async_callback(body.aclose)
+                start = b"" if head.status in range(200, 300) else await beginning(body)
             except TROUBLE as trouble:
-                raise told(trouble, trip.target, max_bytes=call.max_bytes) from None
-            except TimeoutError:
-                raise trip.too_slow(call) from None
+                raise told(trouble, trip.target, call) from None
+            connection.take_time()
             answer = Answer(head.status, head.reason, head.headers, start)
             yield Download(answer, patiently(body, call.timeout, trip.target))
 
@@ -90,17 +84,18 @@ class HttpExtractorClient:
         self._system.close()
         await self._pool.close()
 
-    async def _answered(self, call: Call, trip: "_Trip") -> Head:
+    async def _answered(self, call: Call, trip: "_Trip") -> tuple[Connection, Head]:
         """Make the call, follow where it is sent, and return the head of the answer that counts."""
+        until = asyncio.get_running_loop().time() + call.timeout
         at_home = True
         for _ in range(MAX_REDIRECTS + 1):
             target = trip.target
             sent = request(call, target, at_home=at_home)
-            trip.connection = await self._pool.take(target.origin)
-            head = await trip.connection.ask(sent, bodiless=call.method == "HEAD")
+            connection = trip.connection = await self._pool.take(target.origin, until=until)
+            head = await connection.ask(sent, until=until, bodiless=call.method == "HEAD")
             further = next_target(call, target, status=head.status, location=head.headers.get("location"))
             if further is None:
-                return head
+                return connection, head
             trip.end(self._pool)
             self._guard.check(further.origin)
             at_home = at_home and further.origin == target.origin
@@ -117,15 +112,7 @@ class _Trip:
         self.target = target
         self.connection: Connection | None = None
 
-    @property
-    def lent(self) -> Connection:
-        assert self.connection is not None  # noqa: S101 - asked only after the head has come over it
-        return self.connection
-
     def end(self, pool: Pool) -> None:
         if self.connection is not None:
             pool.give_back(self.connection)
             self.connection = None
-
-    def too_slow(self, call: Call) -> NoAnswer:
-        return NoAnswer(f"{self.target} gave no answer within {call.timeout:g} s.", sent=self.connection is not None)

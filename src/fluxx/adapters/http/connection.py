@@ -1,14 +1,15 @@
 """One connection to an extractor: it carries one request at a time and its answer, read at the reader's pace.
 
 Made by ``connecting``, kept by ``pool``, used by the client. Whatever happens on the wire is told
-to whoever waits here as ``Broken`` or ``OversizedHead``; a connection to which that happened, or
+to whoever waits here as ``Broken``, ``TooSlow`` or ``OversizedHead``; a connection to which that happened, or
 whose answer was not read to its end, is never used again.
 """
 
 import asyncio
+import select
 from typing import Final, cast
 
-from fluxx.adapters.http.failures import CLOSED, CUT_OFF, LOST, Broken, OversizedHead
+from fluxx.adapters.http.failures import CLOSED, CUT_OFF, LOST, Broken, OversizedHead, TooSlow
 from fluxx.adapters.http.incoming import Head, Incoming
 from fluxx.adapters.http.target import Origin
 
@@ -29,9 +30,11 @@ class Connection(asyncio.Protocol):
         self.gone: asyncio.Future[None] = self._loop.create_future()
         self._fellows = fellows
         self._incoming = Incoming()
+        self._arrived = select.poll()
         self._busy = False
         self._paused = False
         self._trouble: Exception | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._waiter: asyncio.Future[None] | None = None
 
     @property
@@ -39,16 +42,38 @@ class Connection(asyncio.Protocol):
         """Whether a request may be sent, as far as is known: neither side has closed."""
         return self._trouble is None and not self._transport.is_closing()
 
-    async def ask(self, request: bytes, *, bodiless: bool = False) -> Head:
-        """Send the request and return the head of the answer; ``bodiless`` as in ``Incoming.start``."""
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing has arrived, an end neither, that a busy event loop has still to tell: one system call."""
+        return not self._arrived.poll(0)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of the answer is here."""
+        return self._incoming.complete
+
+    async def ask(self, request: bytes, *, until: float, bodiless: bool = False) -> Head:
+        """Send the request and return the head of the answer; ``bodiless`` as in ``Incoming.start``.
+
+        All of the answer must have come at ``until`` (event loop's time), unless ``take_time`` is
+        called before; otherwise ``TooSlow`` is raised here or by ``read``.
+        """
         if not self.usable:
             raise Broken(CLOSED, sent=False)
         self._incoming.start(bodiless=bodiless)
         self._busy = True
+        # One timer instead of asyncio.timeout, which costs five times as much: nobody's task needs to be cancelled.
+        self._timer = self._loop.call_at(until, self._fail, TooSlow())
         self._transport.write(request)
         while (head := self._incoming.head) is None:
             await self._progress()
         return head
+
+    def take_time(self) -> None:
+        """Let the rest of the answer take as long as it may: the reader has a clock of its own."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     async def read(self) -> bytes:
         """Return what has come of the body, or wait for more; nothing at its end."""
@@ -63,6 +88,7 @@ class Connection(asyncio.Protocol):
     def rest(self) -> bool:
         """Say whether the exchange left the connection fit for another one."""
         self._busy = False
+        self.take_time()
         self._incoming.take()
         return self._incoming.kept and not self._paused and self.usable
 
@@ -75,6 +101,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
         self._transport = cast(asyncio.Transport, transport)
+        self._arrived.register(transport.get_extra_info("socket"), select.POLLIN)
         self._fellows.add(self)
 
     def data_received(self, data: bytes) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from fluxx.adapters.http.decoding import BrokenBody, TooMuch
 from fluxx.errors import NoAnswer, TooLarge
+from fluxx.ports.extractor import Call
 
 CLOSED: Final = "closed the connection without an answer"
 CUT_OFF: Final = "broke off in the middle of its answer"
@@ -33,12 +34,20 @@ class Broken(Exception):
         self.sent = sent
 
 
+class TooSlow(Exception):
+    """The call's time is over; ``sent`` is ``NoAnswer``'s."""
+
+    def __init__(self, *, sent: bool = True) -> None:
+        super().__init__()
+        self.sent = sent
+
+
 class OversizedHead(Exception):
     """The answer's headers go beyond their bounds."""
 
 
-TROUBLE: Final = (Broken, OversizedHead, BrokenBody, TooMuch)
-"""All that a call may run into once its address is accepted, beside its own timeout."""
+TROUBLE: Final = (Broken, TooSlow, OversizedHead, BrokenBody, TooMuch)
+"""All that a call may run into once its address is accepted."""
 
 
 def unreached(error: OSError) -> Broken:
@@ -46,14 +55,16 @@ def unreached(error: OSError) -> Broken:
     return Broken(next(words for kind, words in UNREACHED if isinstance(error, kind)), sent=False)
 
 
-def told(trouble: Exception, where: object, *, max_bytes: int) -> NoAnswer | TooLarge:
+def told(trouble: Exception, where: object, call: Call) -> NoAnswer | TooLarge:
     """Return what the trouble (one of ``TROUBLE``) means for the caller; ``where`` is the target called."""
     match trouble:
         case TooMuch():
-            return TooLarge(f"{where} answered with more than {max_bytes} bytes, the most allowed.")
+            return TooLarge(f"{where} answered with more than {call.max_bytes} bytes, the most allowed.")
         case OversizedHead():
             return TooLarge(f"{where} answered with headers beyond all measure.")
         case BrokenBody():
             return NoAnswer(f"{where} sent a body that {trouble}.")
+        case TooSlow(sent=sent):
+            return NoAnswer(f"{where} gave no answer within {call.timeout:g} s.", sent=sent)
         case _:
             return NoAnswer(f"{where} {trouble}.", sent=getattr(trouble, "sent", True))

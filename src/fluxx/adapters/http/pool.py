@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
 from fluxx.adapters.http.connection import Connection
-from fluxx.adapters.http.failures import LOST, Broken
+from fluxx.adapters.http.failures import LOST, Broken, TooSlow
 from fluxx.adapters.http.target import Origin
 
 IDLE_SECONDS: Final = 4.0
@@ -23,9 +23,10 @@ Connect: TypeAlias = Callable[[Origin, set[Connection]], Awaitable[Connection]]
 class Pool:
     """Lends connections. Belongs to the event loop of the first call."""
 
-    def __init__(self, connect: Connect, *, max_connections: int) -> None:
+    def __init__(self, connect: Connect, *, max_connections: int, idle_seconds: float = IDLE_SECONDS) -> None:
         self._connect = connect
         self._max = max_connections
+        self._idle_seconds = idle_seconds
         self._slots = asyncio.Semaphore(max_connections)
         self._lent = 0
         self._open: set[Connection] = set()
@@ -33,17 +34,20 @@ class Pool:
         self._sweep: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def take(self, origin: Origin) -> Connection:
-        """Return a connection to the origin, to be given back; raise what connecting raises."""
-        await self._slots.acquire()
-        self._lent += 1
+    async def take(self, origin: Origin, *, until: float) -> Connection:
+        """Return a connection to the origin, to be given back.
+
+        Raises what connecting raises, and ``TooSlow`` at ``until`` (event loop's time).
+        """
+        if not self._slots.locked() and (connection := self._rested(origin)):
+            await self._slots.acquire()  # at once, as it isn't locked
+            self._lent += 1
+            return connection
         try:
-            if self._closed:
-                raise Broken(LOST, sent=False)
-            return self._rested(origin) or await self._fresh(origin)
-        except BaseException:
-            self._release()
-            raise
+            async with asyncio.timeout_at(until):
+                return await self._in_turn(origin)
+        except TimeoutError:
+            raise TooSlow(sent=False) from None
 
     def give_back(self, connection: Connection) -> None:
         """Take back what ``take`` lent, in whatever state."""
@@ -52,7 +56,7 @@ class Pool:
             connection.rested_at = loop.time()
             self._resting[connection.origin].append(connection)
             if self._sweep is None:
-                self._sweep = loop.call_later(IDLE_SECONDS, self._close_idle)
+                self._sweep = loop.call_later(self._idle_seconds, self._close_idle)
         else:
             connection.abort()
         self._release()
@@ -67,6 +71,15 @@ class Pool:
             connection.abort()
         await asyncio.gather(*(connection.gone for connection in closing))
 
+    async def _in_turn(self, origin: Origin) -> Connection:
+        await self._slots.acquire()
+        self._lent += 1
+        try:
+            return self._rested(origin) or await self._fresh(origin)
+        except BaseException:
+            self._release()
+            raise
+
     def _release(self) -> None:
         self._lent -= 1
         self._slots.release()
@@ -74,10 +87,10 @@ class Pool:
     def _rested(self, origin: Origin) -> Connection | None:
         """Return the connection to the origin that was used last, if it is still good."""
         resting = self._resting.get(origin)
-        too_old = asyncio.get_running_loop().time() - IDLE_SECONDS
+        too_old = asyncio.get_running_loop().time() - self._idle_seconds
         while resting:
             connection = resting.pop()
-            if connection.usable and connection.rested_at > too_old:
+            if connection.usable and connection.rested_at > too_old and connection.quiet:
                 return connection
             connection.abort()
         return None
@@ -86,23 +99,24 @@ class Pool:
         if self._lent + sum(map(len, self._resting.values())) > self._max:
             oldest = min((resting for resting in self._resting.values() if resting), key=_age)
             oldest.pop(0).abort()
-        connection = await self._connect(origin, self._open)
-        if self._closed:
+        if not self._closed:
+            connection = await self._connect(origin, self._open)
+            if not self._closed:
+                return connection
             connection.abort()
-            raise Broken(LOST, sent=False)
-        return connection
+        raise Broken(LOST, sent=False)
 
     def _close_idle(self) -> None:
         now = asyncio.get_running_loop().time()
         for origin, resting in list(self._resting.items()):
-            while resting and now - resting[0].rested_at >= IDLE_SECONDS:
+            while resting and now - resting[0].rested_at >= self._idle_seconds:
                 resting.pop(0).abort()
             if not resting:
                 del self._resting[origin]
-        oldest = min(map(_age, self._resting.values()), default=None)
-        self._sweep = (
-            None if oldest is None else asyncio.get_running_loop().call_at(oldest + IDLE_SECONDS, self._close_idle)
-        )
+        self._sweep = None
+        if self._resting:
+            due = min(map(_age, self._resting.values())) + self._idle_seconds
+            self._sweep = asyncio.get_running_loop().call_at(due, self._close_idle)
 
 
 def _age(resting: list[Connection]) -> float:

@@ -44,8 +44,7 @@ class Collect:
             stored = await self._store(job, ready.inline or b"")
             return _extracted(job, stored, polled=polled)
         try:
-            url = urljoin(base_url, ready.result_url)
-            origin(url)
+            url = _absolute(ready.result_url, base_url)
         except ValueError:
             return Refused("The resultUrl that the extractor gave is not a URL.")
         left = (job.deadline_at - self._clock.now()).total_seconds()
@@ -76,6 +75,15 @@ class Collect:
         if origin(url) not in registered:
             return None
         return await self._secrets.api_key(extractor.client_application_extractor_id)
+
+
+def _absolute(url: str, base_url: str) -> str:
+    """Return the URL in full; raise ``ValueError`` where it is none."""
+    if not url.isprintable():
+        raise ValueError("urljoin would pass over control characters, and fetch something else")
+    joined = urljoin(base_url, url)
+    origin(joined)
+    return joined
 
 
 def origin(url: str) -> tuple[str, str | None, int | None]:

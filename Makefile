@@ -65,6 +65,33 @@ lock: $(VENV)/.installed ## Pin the requirements anew
 	@$(LOCK) --group uv -o requirements/uv.txt
 	@$(LOCK) --group dev -c requirements/fluxx.txt -o requirements/dev.txt
 
+.PHONY: bench
+bench: bench-throughput bench-inflight bench-api bench-large-result bench-startup bench-scaling ## All measures that need nothing but this machine, each beside its floor
+
+.PHONY: bench-throughput
+bench-throughput: $(VENV)/.developing ## CPU per job and jobs per second, beside the same work without a service
+	@$(BIN)/python bench/throughput.py $(ARGS)
+
+.PHONY: bench-inflight
+bench-inflight: $(VENV)/.developing ## 20,000 and 100,000 jobs in flight: polls made, lateness, CPU, memory
+	@$(BIN)/python bench/inflight.py $(ARGS)
+
+.PHONY: bench-api
+bench-api: $(VENV)/.developing ## The job API under load, beside a bare FastAPI endpoint
+	@$(BIN)/python bench/api.py $(ARGS)
+
+.PHONY: bench-large-result
+bench-large-result: $(VENV)/.developing ## A result of 1 GB: memory, and speed beside a plain copy
+	@$(BIN)/python bench/large_result.py $(ARGS)
+
+.PHONY: bench-startup
+bench-startup: $(VENV)/.developing ## `fluxx --help` beside a bare import, and `fluxx up` until it is ready
+	@$(BIN)/python bench/startup.py $(ARGS)
+
+.PHONY: bench-scaling
+bench-scaling: $(VENV)/.developing ## Two workers on PostgreSQL beside one
+	@$(BIN)/python bench/scaling.py $(ARGS)
+
 .PHONY: bench-http
 bench-http: $(VENV)/.developing ## CPU per HTTP exchange: our client beside bare aiohttp and the floor
 	@$(BIN)/python bench/http_client.py $(ARGS)

@@ -1,7 +1,8 @@
 """An extractor that costs next to nothing: raw HTTP/1.1 on asyncio, contract v1, counts its requests.
 
 ``POST /…`` → 201; ``GET /…/{jobId}`` → not ready ``--not-ready`` times, then ``--size`` bytes of result;
-``GET /stats`` → what it saw. Prints its port.
+``GET /stats`` → what it saw; ``GET /arrivals`` → the polls since the last such request, one line each: job
+and Unix time. Prints its port.
 """
 
 import argparse
@@ -23,13 +24,10 @@ class Extractor:
     def __init__(self, *, not_ready: int, size: int) -> None:
         self.not_ready = not_ready
         body = READY_HEAD + json.dumps({"text": "x" * (size - 11)}, separators=(",", ":")).encode() + b"}"
-        self.ready = (
-            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-        )
+        self.ready = _ok(body)
         self.polls: Counter[bytes] = Counter()
         self.submissions: Counter[bytes] = Counter()
-        self.poll_times: list[float] = []
-        self.gaps: dict[bytes, float] = {}
+        self.arrivals: list[tuple[bytes, float]] = []
 
     def answer(self, method: bytes, path: bytes, body: bytes) -> bytes:
         if method == b"POST":
@@ -37,20 +35,25 @@ class Extractor:
             self.submissions[body[at : at + 36]] += 1
             return CREATED
         if path == b"/stats":
-            return self._stats()
+            return _ok(json.dumps(self._stats()).encode())
+        if path == b"/arrivals":
+            lines, self.arrivals = [b"%s %f" % one for one in self.arrivals], []
+            return _ok(b"\n".join(lines))
         job = path[-36:]
         self.polls[job] += 1
+        self.arrivals.append((job, time.time()))
         return NOT_READY if self.polls[job] <= self.not_ready else self.ready
 
-    def _stats(self) -> bytes:
-        stats = {
+    def _stats(self) -> dict[str, int]:
+        return {
             "submissions": self.submissions.total(),
             "jobs": len(self.submissions),
             "polls": self.polls.total(),
-            "at": time.monotonic(),
         }
-        body = json.dumps(stats).encode()
-        return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+
+def _ok(body: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 class Connection(asyncio.Protocol):

@@ -6,7 +6,8 @@ import os
 import random
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Self
 from uuid import UUID
@@ -18,22 +19,27 @@ from fluxx import settings as settings_module
 from fluxx import wiring
 from fluxx.adapters.sql import migrations
 from fluxx.adapters.sql.engine import make_engine
-from fluxx.adapters.sql.rows import file_row
+from fluxx.adapters.sql.rows import JOB_COLUMNS, file_row
 from fluxx.adapters.sql.tables import bus_message, file, job, job_status
 from fluxx.clock import SystemClock
 from fluxx.messages import accepted_file
 from fluxx.messages.accepted_file import AcceptedFile
-from fluxx.model.job import File
+from fluxx.model.job import File, Job, Status
 from fluxx.ports.bus import Message
 from fluxx.ports.secrets import ApiKey
 from fluxx.telemetry import Facts
-from machine import WORK_CORE, program
+from machine import WORK_CORE, program, wait_until
 
 BOUND = 600.0
+HEADSTART = 10.0
+"""Seconds from now until the first standing job falls due: the worker starts meanwhile."""
 
 
 class OurWorker:
-    """A worker process over a fresh home and database, with one client application registered."""
+    """A worker process over a fresh home and database, with one client application registered.
+
+    ``standing`` jobs are started already; they fall due evenly over one ``interval``.
+    """
 
     def __init__(
         self,
@@ -43,14 +49,16 @@ class OurWorker:
         *,
         extractors: int,
         interval: float,
+        standing: int = 0,
         **environment: str,
     ) -> None:
         home.mkdir()
         self._home = home
         self._extraction_url = extraction_url
         self._extractors = extractors
-        self._log = home / "worker.log"
-        self._environment = {
+        self._interval = interval
+        self._standing = standing
+        self.environment = {
             "FLUXX_HOME": str(home),
             "DATABASE_URL": database_url,
             "PUBLIC_URL": "http://127.0.0.1:9",
@@ -65,20 +73,31 @@ class OurWorker:
         self.client = uuid7()
 
     def __enter__(self) -> Self:
+        self.prepare()
+        self.pid = self.start(core=WORK_CORE)
+        return self
+
+    def prepare(self) -> None:
+        """Bring the database to where the worker starts."""
         migrations.migrate(self._engine)
         asyncio.run(self._register())
-        command = [sys.executable, "-m", "fluxx", "worker"]
+        if self._standing:
+            self._let_stand()
+
+    def start(self, *, core: int) -> int:
+        """Run a worker until the end of the block; return its process id once it is ready."""
+        log = self._home / f"worker-{core}.log"
         child = self._stack.enter_context(
-            program(command, core=WORK_CORE, environment=self._environment, log=self._log)
+            program([sys.executable, "-m", "fluxx", "worker"], core=core, environment=self.environment, log=log)
         )
-        self.pid = child.pid
-        began = time.monotonic()
-        while "Ready" not in self._log.read_text():
-            assert child.poll() is None, self._log.read_text()
-            assert time.monotonic() - began < BOUND, "not ready in time"
-            time.sleep(0.1)
+
+        def is_ready() -> bool:
+            assert child.poll() is None, log.read_text()
+            return "Ready" in log.read_text()
+
+        wait_until(is_ready, bound=BOUND, every=0.1)
         time.sleep(1)
-        return self
+        return child.pid
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
@@ -86,7 +105,7 @@ class OurWorker:
 
     @contextlib.asynccontextmanager
     async def _world(self) -> AsyncIterator[wiring.World]:
-        os.environ.update(self._environment)
+        os.environ.update(self.environment)
         settings = settings_module.load()
         async with wiring.connect(settings, facts=Facts(), clock=SystemClock(), chance=random.Random()) as world:
             yield world
@@ -96,10 +115,68 @@ class OurWorker:
             registering = wiring.registering(world)
             client = await registering.register_client_application("bench")
             self.client = client.client_application_id
-            for number in range(self._extractors):
+            made = [
                 await registering.register_extractor(
                     self.client, name=f"mock {number}", extraction_url=self._extraction_url, api_key=ApiKey("key")
                 )
+                for number in range(self._extractors)
+            ]
+            self._extractor_ids = [one.client_application_extractor_id for one in made]
+
+    def _let_stand(self) -> None:
+        files = [self._file(uuid7()) for _ in range(-(-self._standing // self._extractors))]
+        jobs = [{column: getattr(one, field) for field, column in JOB_COLUMNS.items()} for one in self._started(files)]
+        with self._engine.begin() as connection:
+            connection.execute(insert(file), [file_row(one) for one in files])
+            connection.execute(insert(job), jobs)
+
+    def _started(self, files: list[File]) -> Iterator[Job]:
+        now = SystemClock().now()
+        for number in range(self._standing):
+            due = HEADSTART + self._interval * number / self._standing
+            yield Job(
+                job_id=uuid7(),
+                file_id=files[number // self._extractors].file_id,
+                client_application_id=self.client,
+                client_application_extractor_id=self._extractor_ids[number % self._extractors],
+                status=Status.STARTED,
+                status_message="Submitted",
+                created_at=now,
+                updated_at=now,
+                deadline_at=now + timedelta(days=1),
+                due_at=now + timedelta(seconds=due),
+                idempotency_key="1",
+            )
+
+    def jobs(self) -> list[tuple[str, str]]:
+        """Return all jobs: their ids, and those of their files."""
+        with self._engine.connect() as connection:
+            return [(str(row.JobID), str(row.FileId)) for row in connection.execute(select(job.c.JobID, job.c.FileId))]
+
+    def results(self) -> list[tuple[float, int]]:
+        """Return of each succeeded job the seconds from its start to its end, and the size of its result."""
+        started = select(job_status.c.JobID, job_status.c.Timestamp).where(
+            job_status.c.Status == "Started", job_status.c.AttemptNumber == 0
+        )
+        done = select(job.c.JobID, job.c.CompletedAt, job.c.ExtractorResponse).where(job.c.Status == "Succeeded")
+        with self._engine.connect() as connection:
+            began = {row.JobID: row.Timestamp for row in connection.execute(started)}
+            return [
+                (
+                    (row.CompletedAt - began[row.JobID]).total_seconds(),
+                    self._result(row.ExtractorResponse).stat().st_size,
+                )
+                for row in connection.execute(done)
+            ]
+
+    def _result(self, path: str) -> Path:
+        return self._home / "blobs" / path
+
+    def due(self) -> list[tuple[str, float]]:
+        """Return which jobs fall due when (Unix time); those that are being worked on are left out."""
+        waiting = select(job.c.JobID, job.c.DueAt).where(job.c.DueAt.is_not(None), job.c.ClaimToken.is_(None))
+        with self._engine.connect() as connection:
+            return [(str(row.JobID), row.DueAt.timestamp()) for row in connection.execute(waiting)]
 
     def work(self, files: int) -> float:
         """Announce ``files`` files at once; return the seconds until all their jobs are final and told."""
@@ -107,15 +184,9 @@ class OurWorker:
         with self._engine.begin() as connection:
             connection.execute(insert(file), [file_row(self._file(one)) for one in ids])
         asyncio.run(self._announce(ids))
-        began = time.monotonic()
-        want = files * self._extractors
-        while (
-            self._count(select(func.count()).select_from(bus_message).where(bus_message.c.Topic == "job-status"))
-            < 3 * want
-        ):
-            assert time.monotonic() - began < BOUND, "not done in time"
-            time.sleep(0.1)
-        return time.monotonic() - began
+        told = select(func.count()).select_from(bus_message).where(bus_message.c.Topic == "job-status")
+        want = 3 * files * self._extractors
+        return wait_until(lambda: self._count(told) >= want, bound=BOUND, every=0.1)
 
     def _file(self, file_id: UUID) -> File:
         return File(
@@ -157,4 +228,4 @@ class OurWorker:
         assert lines == want * 5, f"{lines} history rows for {want} jobs"
         for row in done:
             assert row.PollAttemptCount == 3
-            assert (self._home / "blobs" / row.ExtractorResponse).stat().st_size == 4096
+            assert self._result(row.ExtractorResponse).stat().st_size == 4096

@@ -9,7 +9,6 @@ import argparse
 import json
 import statistics
 import tempfile
-import urllib.request
 from pathlib import Path
 
 from databases import database
@@ -19,11 +18,6 @@ from report import save, table
 
 EXTRACTORS = 3
 INTERVAL = 0.2
-
-
-def stats(port: int) -> dict:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats") as answer:
-        return json.load(answer)
 
 
 def run_floor(kind: str, files: int) -> dict:

@@ -1,0 +1,33 @@
+"""The floor of the API: a FastAPI endpoint that reads one row of the job table by its primary key, and nothing else.
+
+Usage: bare_api.py DATABASE PORT
+"""
+
+import sys
+from typing import Any
+from uuid import UUID
+
+import uvicorn
+from fastapi import FastAPI
+from sqlalchemy import create_engine, select
+
+from fluxx.adapters.sql.tables import SCHEMAS, job
+
+
+def app(url: str) -> FastAPI:
+    if url.startswith("sqlite"):
+        engine = create_engine(url, pool_size=50, execution_options={"schema_translate_map": dict.fromkeys(SCHEMAS)})
+    else:
+        engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"), pool_size=50)
+    api = FastAPI()
+
+    @api.get("/job/{job_id}")
+    def read(job_id: UUID) -> dict[str, Any]:
+        with engine.connect() as connection:
+            return dict(connection.execute(select(job).where(job.c.JobID == job_id)).mappings().one())
+
+    return api
+
+
+if __name__ == "__main__":
+    uvicorn.run(app(sys.argv[1]), host="127.0.0.1", port=int(sys.argv[2]), log_level="warning", access_log=False)

@@ -18,7 +18,8 @@ from fluxx.messages import job_status
 from fluxx.ports.bus import Message
 from fluxx.settings import load
 from fluxx.telemetry import Facts
-from support.commands import Serving, Shell
+from support.commands import FLUXX, Serving, Shell
+from support.terminal import in_terminal
 
 KEY = b"a-made-up-key"
 SETTINGS = {"EGRESS_ALLOWED_NETWORKS": "127.0.0.0/8", "POLL_INTERVAL_SECONDS": "0.1", "POLL_MAX_INTERVAL_SECONDS": "1"}
@@ -195,16 +196,20 @@ def test_without_its_key_a_job_fails_and_the_command_says_so(inside: Inside, cli
 
 
 @pytest.mark.usefixtures("client")
+@pytest.mark.parametrize(("typed", "status"), [(KEY + b"\n", 0), (b"\x03", 130), (b"\x04", 130)])
+def test_a_key_is_typed_at_a_prompt_and_not_shown(shell: Shell, extractor: str, typed: bytes, status: int) -> None:
+    words = (FLUXX, "key", "set", extractor)
+    ended, shown = in_terminal(
+        words, columns=80, folder=shell.folder, environment=shell.environment, at="API key: ", typed=typed
+    )
+    assert ended == status, shown
+    assert shown.startswith("API key")
+    assert KEY.decode() not in shown
+    assert "Traceback" not in shown
+
+
 def test_everything_answers(inside: Inside) -> None:
     assert set(inside.succeed("check", "--json").json.values()) == {"ok"}
-
-
-@pytest.mark.usefixtures("client")
-def test_the_database_is_up_to_date_and_says_so(inside: Inside) -> None:
-    assert "up to date" in inside.succeed("db", "check").text
-    assert inside.succeed("db", "migrate", "--json").json == []
-    states = {each["state"] for each in inside.succeed("db", "info", "--json").json}
-    assert states == {"applied"}
 
 
 def test_nothing_young_is_purged(inside: Inside, job: dict[str, Any]) -> None:

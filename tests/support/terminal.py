@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import termios
@@ -17,14 +18,23 @@ LINES = 40
 
 
 def in_terminal(
-    command: Sequence[object], *, columns: int, folder: Path, environment: dict[str, str]
+    command: Sequence[object],
+    *,
+    columns: int,
+    folder: Path,
+    environment: dict[str, str],
+    at: str = "",
+    typed: bytes = b"",
 ) -> tuple[int, str]:
-    """Run a command in a terminal; return its exit status and all that was written, control sequences included."""
+    """Run a command in a terminal; return its exit status and all that was written, control sequences included.
+
+    ``typed`` is typed once ``at`` was written.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
     plain = {name: value for name, value in environment.items() if name not in {"COLUMNS", "LINES", "NO_COLOR"}}
     process = subprocess.Popen(
-        [str(word) for word in command],
+        ["setsid", "--ctty", "--wait", *(str(word) for word in command)],
         cwd=folder,
         env=plain | {"TERM": "xterm-256color"},
         stdin=theirs,
@@ -32,7 +42,7 @@ def in_terminal(
         stderr=theirs,
     )
     os.close(theirs)
-    written = b"".join(_pieces(ours))
+    written = _all_written(ours, at.encode(), typed)
     os.close(ours)
     return process.wait(BOUND), written.decode().replace("\r\n", "\n")
 
@@ -42,13 +52,17 @@ def without_control(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _pieces(terminal: int) -> "list[bytes]":
-    pieces = []
+def _all_written(terminal: int, at: bytes, typed: bytes) -> bytes:
+    written = b""
     while True:
+        assert select.select([terminal], [], [], BOUND)[0], f"nothing more was written: {written!r}"
         try:
             piece = os.read(terminal, 65536)
         except OSError:  # how a terminal says that nobody writes any more
-            return pieces
+            piece = b""
         if not piece:
-            return pieces
-        pieces.append(piece)
+            return written
+        written += piece
+        if typed and at in written:
+            os.write(terminal, typed)
+            typed = b""

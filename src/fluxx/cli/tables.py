@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
-from rich.cells import cell_len, set_cell_size
-
 GAP: Final = "  "
 LEAST: Final = 6
 """Characters that a cell keeps however narrow the terminal."""
@@ -63,6 +61,8 @@ def blocks(columns: Sequence[Column], rows: Iterable[Row]) -> list[str]:
 
 
 def _natural(columns: Sequence[Column], rows: Sequence[Row]) -> list[int]:
+    from rich.cells import cell_len
+
     return [
         max([cell_len(column.title), *(cell_len(row[place]) for row in rows)]) for place, column in enumerate(columns)
     ]
@@ -86,6 +86,8 @@ def _fitting(columns: Sequence[Column], rows: Sequence[Row], width: int) -> list
 
 
 def _fitted(cell: str, size: int, column: Column, ellipsis: str) -> str:
+    from rich.cells import cell_len, set_cell_size
+
     if column.room is Room.LOOSE:
         return cell
     spare = size - cell_len(cell)

@@ -1,0 +1,45 @@
+"""``fluxx db`` and ``fluxx check``: where the tables are, and whether what the settings name answers."""
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from cli.conftest import Inside
+
+
+def test_a_platform_database_is_migrated_by_nobody_but_its_command(
+    inside: "Inside", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{inside.folder / 'platform.db'}")
+    behind = inside.run("db", "check")
+    assert behind.status == 1
+    assert "fluxx db migrate" in behind.text
+    refused = inside.run("client", "list")
+    assert "fluxx db migrate" in refused.complaint
+    assert refused.status == 2
+    assert {each["state"] for each in inside.succeed("db", "info", "--json").json} == {"pending"}
+    applied = inside.succeed("db", "migrate").text.splitlines()
+    assert applied[0] == "Applied V1__registration.sql"
+    assert applied[-1] == "The database is up to date."
+    assert inside.succeed("db", "migrate", "--json").json == []
+    assert "up to date" in inside.succeed("db", "check").text
+    assert {each["state"] for each in inside.succeed("db", "info", "--json").json} == {"applied"}
+    assert inside.succeed("client", "list", "--json").json == []
+
+
+def test_an_embedded_database_is_there_when_it_is_first_needed(inside: "Inside") -> None:
+    assert "No client applications yet" in inside.succeed("client", "list").stderr
+    assert "up to date" in inside.succeed("db", "check").text
+
+
+def test_what_does_not_answer_is_named(inside: "Inside") -> None:
+    assert inside.succeed("check", "--json").json.keys() == {"database", "bus", "blobs", "secrets"}
+    blobs = inside.folder / ".fluxx" / "blobs"
+    shutil.rmtree(blobs)
+    blobs.write_text("a file in the way")
+    ended = inside.run("check")
+    assert ended.status == 1
+    assert "database  ok" in ended.text
+    assert "blobs     The blob folder can't be" in ended.text

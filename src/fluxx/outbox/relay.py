@@ -4,11 +4,13 @@ An event leaves at least once, under one id, after the transition it tells of is
 relay works at a time, which keeps each job's order.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 from uuid import uuid4
 
 from fluxx.clock import Clock
+from fluxx.errors import FluxxError, Unavailable
 from fluxx.messages.job_status import CONTENT_TYPE
 from fluxx.ports.bus import Message, Publisher
 from fluxx.ports.outbox import Outbox, OutboxEvent
@@ -31,17 +33,35 @@ class Relay:
         self._facts = facts
         self._owner = uuid4()
         self._leads_until = clock.now()
+        self._refusal: str | None = None
 
     async def step(self) -> float:
         """Publish what waits; return the seconds to rest."""
         if not await self._leads():
+            self._refusal = None  # how it goes now, the leading one knows
             return LEASE / 3
         events = await self._outbox.unpublished(limit=BATCH)
         if events:
-            await self._publisher.publish(self._topic, [_message(event) for event in events])
+            await self._publish(events)
             await self._outbox.mark_published([event.outbox_id for event in events])
             self._facts.tell(EVENTS_PUBLISHED, count=len(events))
         return 0.0 if len(events) == BATCH else IDLE_REST
+
+    async def check(self) -> None:
+        """Raise ``Unavailable`` where events wait because the broker didn't take them at the last try.
+
+        The bus's own check can't tell: it sends nothing.
+        """
+        if self._refusal is not None:
+            raise Unavailable(f"Events wait to be published. {self._refusal}")
+
+    async def _publish(self, events: Sequence[OutboxEvent]) -> None:
+        try:
+            await self._publisher.publish(self._topic, [_message(event) for event in events])
+        except FluxxError as error:
+            self._refusal = str(error)
+            raise
+        self._refusal = None
 
     async def _leads(self) -> bool:
         """Whether this relay is the one; the lease is renewed once half of it is gone."""

@@ -1,10 +1,12 @@
 """A loop is one ``step()`` that answers "how long may I rest?"; this driver does everything else.
 
-It sleeps, wakes early when told to, backs off when a step fails, and stops between two steps.
+It sleeps, wakes early when told to, backs off when a step fails (whatever the news: each would be a
+try), and stops between two steps.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 
 from fluxx.errors import Unavailable
@@ -22,25 +24,25 @@ class Loop:
         self.failures = 0
         self._step = step
         self._facts = facts
-        self._stopping = False
+        self._stopping = asyncio.Event()
         self._awake = asyncio.Event()
 
     def wake(self) -> None:
-        """End the present rest: there is something to do."""
+        """End the present rest: there is something to do. A rest after a failure goes on."""
         self._awake.set()
 
     def stop(self) -> None:
         """Let ``run`` return after the step that is under way."""
-        self._stopping = True
+        self._stopping.set()
         self._awake.set()
 
     async def run(self) -> None:
         """Step and rest until stopped. A failing step is told, backed off from, and tried again."""
-        while not self._stopping:
+        while not self._stopping.is_set():
             self._awake.clear()
             rest = await self._guarded_step()
-            if rest > 0 and not self._stopping:
-                await self._rest(rest)
+            if rest > 0:
+                await _passed(rest, unless=self._stopping if self.failures else self._awake)
             else:
                 await asyncio.sleep(0)
 
@@ -55,9 +57,8 @@ class Loop:
         self.failures = 0
         return rest
 
-    async def _rest(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._awake.wait()
-        except TimeoutError:
-            pass
+
+async def _passed(seconds: float, *, unless: asyncio.Event) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await unless.wait()

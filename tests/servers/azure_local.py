@@ -31,18 +31,30 @@ DEFAULTS: Final = Settings.model_construct()
 
 
 @contextmanager
-def messages() -> Iterator[Exports]:
+def service_bus(*, lock_seconds: float = 60.0) -> Iterator[ServiceBusServer]:
     """Run Service Bus with the topics and subscriptions of the default settings."""
     server = ServiceBusServer()
     server.start()
     server.add_topic(DEFAULTS.topic_accepted_file)
-    server.add_subscription(DEFAULTS.topic_accepted_file, DEFAULTS.accepted_file_subscription, max_deliveries=2000)
+    server.add_subscription(
+        DEFAULTS.topic_accepted_file,
+        DEFAULTS.accepted_file_subscription,
+        lock_seconds=lock_seconds,
+        max_deliveries=2000,
+    )
     server.add_topic(DEFAULTS.topic_job_status)
     server.add_subscription(DEFAULTS.topic_job_status, DEFAULTS.job_status_subscription)
     try:
-        yield {"SERVICE_BUS_CONNECTION_STRING": server.connection_string}
+        yield server
     finally:
         server.stop()
+
+
+@contextmanager
+def messages() -> Iterator[Exports]:
+    """Run Service Bus; give the setting for it."""
+    with service_bus() as server:
+        yield {"SERVICE_BUS_CONNECTION_STRING": server.connection_string}
 
 
 @contextmanager
@@ -67,14 +79,21 @@ def trusted(authority: trustme.CA, folder: Path) -> Path:
 
 
 @asynccontextmanager
-async def vault_and_identity(folder: Path) -> AsyncIterator[Exports]:
-    """Run a Key Vault, and the managed identity that may use it."""
+async def key_vault(folder: Path) -> AsyncIterator[tuple[KeyVaultServer, Exports]]:
+    """Run a Key Vault, and the managed identity that may use it; give the settings for both beside it."""
     authority = trustme.CA()
     bundle = trusted(authority, folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     async with IdentityServer() as identity, KeyVaultServer(context) as vault:
-        yield {"KEY_VAULT_URL": vault.url, "SSL_CERT_FILE": str(bundle), **identity.environment}
+        yield vault, {"KEY_VAULT_URL": vault.url, "SSL_CERT_FILE": str(bundle), **identity.environment}
+
+
+@asynccontextmanager
+async def vault_and_identity(folder: Path) -> AsyncIterator[Exports]:
+    """Run a Key Vault with its identity; give the settings for them."""
+    async with key_vault(folder) as (_, exports):
+        yield exports
 
 
 @asynccontextmanager

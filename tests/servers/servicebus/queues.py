@@ -55,6 +55,11 @@ class Queue:
     def __len__(self) -> int:
         return len(self._entries)
 
+    @property
+    def locked(self) -> int:
+        """How many messages somebody holds."""
+        return len(self._locks)
+
     def add(self, message: BusMessage, *, sequence: int, now: float) -> None:
         """Take a message in; it becomes available at its scheduled time, or now."""
         at = max(now, message.scheduled_at)

@@ -64,6 +64,10 @@ class ServiceBusServer:
         """Return how many messages (or dead letters) a subscription holds, locked ones included."""
         return self._call(lambda: len(self._broker.queue(_address(topic, subscription, dead=dead))))
 
+    def locked(self, topic: str, subscription: str) -> int:
+        """Return how many messages of a subscription are held under lock."""
+        return self._call(lambda: self._broker.queue(_address(topic, subscription)).locked)
+
     def pass_time(self, seconds: float) -> None:
         """Let the broker's clock jump ahead; locks that end in between have run out on return."""
 

@@ -78,6 +78,7 @@ CLOCK_OFF = Fact(
 )
 REQUEST_FAILED = Fact("request_failed", logging.ERROR, "{method} {path} failed unexpectedly: {error}")
 REQUEST_UNAVAILABLE = Fact("request_unavailable", logging.WARNING, "{method} {path} answered with 503: {error}")
+WATCHER_DROPPED = Fact("watcher_dropped", logging.INFO, "One who follows jobs live read too slowly and was dropped")
 CALLER_REFUSED = Fact("caller_refused", logging.INFO, "{method} {path} refused: {reason}", ("reason",))
 ISSUER_AWAY = Fact("issuer_away", logging.WARNING, "The keys of AUTH_ISSUER can't be read: {error}")
 

@@ -28,8 +28,10 @@ from fluxx.extraction.intervention import Intervention
 from fluxx.intake.uploading import Uploading
 from fluxx.ports.blobs import Blobs
 from fluxx.ports.bus import Bus
+from fluxx.ports.changes import Changes
 from fluxx.ports.extractor import EgressRules, ExtractorClient
 from fluxx.ports.jobs import JobReader, JobStore
+from fluxx.ports.observing import Observer
 from fluxx.ports.outbox import Outbox
 from fluxx.ports.registrations import FileStore, RegistrationStore, Registry
 from fluxx.ports.retention import Retention
@@ -68,6 +70,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     egress: EgressRules
     signer: UrlSigner | None
     retention: Retention
+    observer: Observer
+    changes: Changes
 
 
 @asynccontextmanager
@@ -107,6 +111,8 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
             egress=EgressGuard(settings.egress_allowed_networks),
             signer=signer,
             retention=database.retention,
+            observer=database.observer,
+            changes=database.changes,
         )
 
 

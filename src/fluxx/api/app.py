@@ -1,5 +1,6 @@
 """The HTTP application: the APIs of the given roles, with health, metrics and documentation."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
@@ -11,16 +12,17 @@ from fluxx.api.files import FileRoutes
 from fluxx.api.health import HealthRoutes
 from fluxx.api.jobs import JobRoutes
 from fluxx.api.last_resort import LastResort
+from fluxx.api.live import LiveRoutes
 from fluxx.api.openapi import DescribedApi
 from fluxx.api.problems import answer_errors
 from fluxx.api.registration import RegistrationRoutes
 
 Role = Literal["registration", "files", "jobs"]
 
-ROUTES: Final[dict[Role, type[RegistrationRoutes | FileRoutes | JobRoutes]]] = {
-    "registration": RegistrationRoutes,
-    "files": FileRoutes,
-    "jobs": JobRoutes,
+ROUTES: Final[dict[Role, Sequence[type[RegistrationRoutes | FileRoutes | JobRoutes | LiveRoutes]]]] = {
+    "registration": [RegistrationRoutes],
+    "files": [FileRoutes],
+    "jobs": [JobRoutes, LiveRoutes],
 }
 ALL_ROLES: Final[frozenset[Role]] = frozenset(ROUTES)
 VERSION: Final = "1"
@@ -46,7 +48,8 @@ def create_app(context: ApiContext, *, roles: AbstractSet[str] = ALL_ROLES) -> D
     app.add_middleware(SecurityHeaders)
     for role, routes in ROUTES.items():
         if role in roles:
-            app.router.routes.extend(routes(context).router().routes)
+            for each in routes:
+                app.router.routes.extend(each(context).router().routes)
     app.router.routes.extend(HealthRoutes(context).router().routes)
     add_docs(app)
     return app

@@ -9,6 +9,7 @@ import msgspec
 
 from fluxx.api.access.credentials import Credentials
 from fluxx.api.access.rates import Rates
+from fluxx.api.live_hub import Hub
 from fluxx.clock import Clock
 from fluxx.extraction.intervention import Intervention
 from fluxx.intake.uploading import Uploading
@@ -33,6 +34,7 @@ class ApiContext(msgspec.Struct, frozen=True, kw_only=True):
     ``checks`` are what ``/readyz`` asks, by the names it shows; each raises where its part is away.
     ``signer`` checks the signed URLs of embedded files; it is None where a storage account serves
     the files: then there are no signed URLs here. ``credentials`` knows the callers, ``rates`` how often each called.
+    ``live`` serves those who follow jobs as they change.
     """
 
     registrations: RegistrationStore
@@ -42,6 +44,7 @@ class ApiContext(msgspec.Struct, frozen=True, kw_only=True):
     reader: JobReader
     intervention: Intervention
     blobs: Blobs
+    live: Hub
     signer: SignatureCheck | None
     credentials: Credentials
     rates: Rates

@@ -10,6 +10,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from fluxx.model.job import ActiveExtractor, ClientApplication, Extractor, File, Job, JobStatus, Status
+from fluxx.ports.changes import Change
 
 _ID: Final = "01990b6e-2f3c-7d41-9a55-0c2c8f6e1b7a"
 _SHA256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -166,6 +167,33 @@ class JobDetails(Answer):
             result_size=one.result_size,
             result_sha256=one.result_sha256,
             history=history,
+        )
+
+
+class JobChange(Answer, kw_only=True):
+    """A line of a job's history as it is written, for those who follow jobs live."""
+
+    job_id: Id
+    file_id: Id
+    client_application_id: Id
+    client_application_extractor_id: Id
+    status: Status
+    message: str | None
+    attempt_number: Annotated[int, Meta(description="Answered polls so far.")]
+    timestamp: Moment
+
+    @classmethod
+    def of(cls, one: Change) -> Self:
+        """Return what is shown of ``one``."""
+        return cls(
+            job_id=one.job_id,
+            file_id=one.file_id,
+            client_application_id=one.client_application_id,
+            client_application_extractor_id=one.client_application_extractor_id,
+            status=one.status,
+            message=one.message,
+            attempt_number=one.attempt_number,
+            timestamp=one.timestamp,
         )
 
 

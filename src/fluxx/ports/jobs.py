@@ -47,12 +47,15 @@ class Due(msgspec.Struct, frozen=True):
 
 
 class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which jobs a listing shows; None means any."""
+    """Which jobs a listing shows; None means any. Created from one moment on, and before another."""
 
     status: Status | None = None
     client_application_id: UUID | None = None
     client_application_extractor_id: UUID | None = None
     file_id: UUID | None = None
+    file_ids: Sequence[UUID] | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
 
 
 class Position(msgspec.Struct, frozen=True):

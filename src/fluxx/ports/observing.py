@@ -28,6 +28,14 @@ class Backlog(msgspec.Struct, frozen=True, kw_only=True):
     oldest_event_at: datetime | None
 
 
+class SentEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One event of a job: its type (``JobQueued`` …), when it was written, when published (None: not yet)."""
+
+    type: str
+    written_at: datetime
+    published_at: datetime | None
+
+
 class Observer(Protocol):
     """The numbers."""
 
@@ -45,6 +53,10 @@ class Observer(Protocol):
 
     async def backlog(self) -> Backlog:
         """Return what waits the longest."""
+        ...
+
+    async def events(self, job_id: UUID) -> Sequence[SentEvent]:
+        """Return a job's events in their order."""
         ...
 
     async def forget_minutes(self, before: datetime) -> int:

@@ -61,3 +61,7 @@ class FileStore(Protocol):
     async def files(self, file_ids: Sequence[UUID]) -> dict[UUID, File]:
         """Return those of the files that exist."""
         ...
+
+    async def files_named(self, file_name: str, *, limit: int) -> Sequence[File]:
+        """Return up to ``limit`` files of exactly this name, the newest first."""
+        ...

@@ -7,6 +7,7 @@ from typing import Self
 from sqlalchemy import Engine, text
 
 from fluxx.adapters.sql.bus import DatabaseBus
+from fluxx.adapters.sql.changes import SqlChanges
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.jobs import SqlJobs
 from fluxx.adapters.sql.observing import SqlObserver
@@ -32,6 +33,7 @@ class SqlDatabase:
         self.outbox = SqlOutbox(self._connections, clock=clock)
         self.retention = SqlRetention(self._connections)
         self.observer = SqlObserver(self._connections)
+        self.changes = SqlChanges(self._connections)
 
     def bus(self, subscriptions: Mapping[str, Sequence[str]]) -> DatabaseBus:
         """Return the topics kept in this database; ``subscriptions`` names those of each topic."""

@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Row, delete, func, select
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.rollups import ALL_MINUTES, COLUMNS, NAMES
 from fluxx.adapters.sql.tables import job, outbox, rollup
+from fluxx.messages.job_status import TYPE_PREFIX, decode
 from fluxx.model.counts import NO_TIMES, Counts
-from fluxx.ports.observing import Backlog, Minute
+from fluxx.ports.observing import Backlog, Minute, SentEvent
 
 SINGLE: Final = len(NAMES) - len(NO_TIMES)
 SUMS: Final = tuple(func.sum(rollup.c[name]).label(name) for name in COLUMNS)
@@ -64,6 +65,19 @@ class SqlObserver:
             return Backlog(oldest_due_at=connection.scalar(due), oldest_event_at=connection.scalar(event))
 
         return await self._connections.read(work)
+
+    async def events(self, job_id: UUID) -> Sequence[SentEvent]:
+        """See ``Observer.events``."""
+        statement = select(outbox).where(outbox.c.JobID == job_id).order_by(outbox.c.OutboxID)  # IX_Outbox_JobID
+        rows = await self._connections.read(lambda connection: connection.execute(statement).all())
+        return [
+            SentEvent(
+                type=decode(row.Body.encode()).type.removeprefix(TYPE_PREFIX),
+                written_at=row.CreatedAt,
+                published_at=row.PublishedAt,
+            )
+            for row in rows
+        ]
 
     async def forget_minutes(self, before: datetime) -> int:
         """See ``Observer.forget_minutes``."""

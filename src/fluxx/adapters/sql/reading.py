@@ -64,6 +64,12 @@ def _conditions(wanted: JobFilter) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [
         column == value for field, column in FILTERS.items() if (value := getattr(wanted, field)) is not None
     ]
+    if wanted.file_ids is not None:
+        conditions.append(job.c.FileId.in_(wanted.file_ids))  # as file_id
+    if wanted.created_from is not None:
+        conditions.append(job.c.CreatedAt >= wanted.created_from)  # bounds the walk along the listing's index
+    if wanted.created_before is not None:
+        conditions.append(job.c.CreatedAt < wanted.created_before)
     if wanted.status is not None:
         conditions.append(job.c.Status == wanted.status)  # IX_Job_Failed for the failed ones
         if wanted.status not in FINAL:

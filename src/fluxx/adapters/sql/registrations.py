@@ -126,6 +126,17 @@ class SqlFiles:
         rows = await self._connections.read(lambda connection: connection.execute(statement).all())
         return {row.FileID: file_of(row) for row in rows}
 
+    async def files_named(self, file_name: str, *, limit: int) -> Sequence[File]:
+        """See ``FileStore.files_named``."""
+        statement = (
+            select(file)
+            .where(file.c.FileName == file_name)  # IX_File_FileName_CreatedAt
+            .order_by(file.c.CreatedAt.desc(), file.c.FileID.desc())
+            .limit(limit)
+        )
+        rows = await self._connections.read(lambda connection: connection.execute(statement).all())
+        return [file_of(row) for row in rows]
+
 
 def _extractors(client_application_id: UUID | None) -> Any:
     # IX_ClientApplicationExtractor_ClientApplicationId

@@ -103,6 +103,8 @@ file: Final = Table(
     Column("CreatedAt", Moment, nullable=False),
     # Retention: the oldest first.
     Index("IX_File_CreatedAt", "CreatedAt"),
+    # What became of a file that somebody knows by its name.
+    Index("IX_File_FileName_CreatedAt", "FileName", "CreatedAt"),
     schema="file",
 )
 

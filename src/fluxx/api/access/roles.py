@@ -54,6 +54,7 @@ NEEDS: Final[Mapping[tuple[str, str], Need]] = {
     ("GET", "/files/{fileId}"): READ,
     ("GET", "/files/{fileId}/content"): OPEN,  # by signed URL
     ("GET", "/extractor/jobs"): READ,
+    ("GET", "/extractor/jobs/events"): READ,
     ("GET", "/extractor/job/file/{fileId}"): READ,
     ("GET", "/extractor/job/{jobId}"): READ,
     ("GET", "/extractor/job/{jobId}/result"): READ,
@@ -62,9 +63,36 @@ NEEDS: Final[Mapping[tuple[str, str], Need]] = {
 }
 
 
+PAGE_NEEDS: Final[Mapping[tuple[str, str], Need]] = {
+    ("GET", "/"): OPEN,
+    ("GET", "/dashboard"): READ,
+    ("GET", "/dashboard/static"): OPEN,
+    ("GET", "/dashboard/sign-in"): OPEN,
+    ("POST", "/dashboard/sign-in"): OPEN,
+    ("POST", "/dashboard/sign-out"): OPEN,
+    ("GET", "/dashboard/jobs"): READ,
+    ("GET", "/dashboard/job/{jobId}"): READ,
+    ("POST", "/dashboard/job/{jobId}/retry"): OPERATE,
+    ("POST", "/dashboard/job/{jobId}/cancel"): OPERATE,
+    ("GET", "/dashboard/file/{fileId}"): READ,
+    ("POST", "/dashboard/bulk"): OPERATE,
+    ("POST", "/dashboard/bulk/step"): OPERATE,
+    ("GET", "/dashboard/upload"): OPERATE,
+    ("POST", "/dashboard/upload"): OPERATE,
+    ("POST", "/dashboard/upload/sample"): OPERATE,
+    ("GET", "/dashboard/extractors"): READ,
+    ("POST", "/dashboard/extractors/client"): Need(Role.ADMIN, whole=True),
+    ("POST", "/dashboard/extractors/add"): ADMIN,
+    ("POST", "/dashboard/extractors/{extractorId}/change"): ADMIN,
+    ("POST", "/dashboard/extractors/{extractorId}/key"): ADMIN,
+}
+"""The pages, each with the rights of the routes above that do the same."""
+
+
 def need_of(method: str, path: str) -> Need | None:
-    """Return what a route needs, by its method and template; None where the table doesn't know it."""
-    return NEEDS.get(("GET" if method == "HEAD" else method, path))
+    """Return what a route needs, by its method and template; None where neither table knows it."""
+    route = ("GET" if method == "HEAD" else method, path)
+    return NEEDS.get(route) or PAGE_NEEDS.get(route)
 
 
 def route_of(routes: Sequence[BaseRoute], scope: Scope) -> str | None:

@@ -1,0 +1,59 @@
+"""What the pages stand on. Made by ``running``, handed to ``add_dashboard``."""
+
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+import msgspec
+from starlette.requests import Request
+
+from fluxx.clock import Clock
+from fluxx.errors import NotFound
+from fluxx.extraction.intervention import Intervention
+from fluxx.intake.uploading import Uploading
+from fluxx.model.deadlines import Limits
+from fluxx.ports.blobs import Blobs
+from fluxx.ports.jobs import JobReader
+from fluxx.ports.observing import Observer
+from fluxx.ports.registrations import FileStore, RegistrationStore
+from fluxx.registration.registering import Registering
+from fluxx.telemetry import Facts
+
+
+class Visitor(msgspec.Struct, frozen=True, kw_only=True):
+    """Who looks at a page, what it may do, and the one client application that it sees (None: all)."""
+
+    name: str
+    may_operate: bool
+    may_administer: bool
+    client_application_id: UUID | None = None
+
+    def sees(self, client_application_id: UUID) -> bool:
+        """Whether it may know of what belongs to this client application."""
+        return self.client_application_id in (None, client_application_id)
+
+    def check(self, client_application_id: UUID, otherwise: str) -> None:
+        """Raise ``NotFound(otherwise)`` for what belongs to another client application."""
+        if not self.sees(client_application_id):
+            raise NotFound(otherwise)
+
+
+class DashboardContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts behind the pages.
+
+    ``visitor`` says who asks, None for whoever is let in without a key; ``knows`` whether a key is
+    valid, None where no keys are configured.
+    """
+
+    registrations: RegistrationStore
+    registering: Registering
+    files: FileStore
+    uploading: Uploading
+    reader: JobReader
+    observer: Observer
+    intervention: Intervention
+    blobs: Blobs
+    limits: Limits
+    clock: Clock
+    facts: Facts
+    visitor: Callable[[Request], Visitor | None]
+    knows: Callable[[str], Awaitable[bool]] | None = None

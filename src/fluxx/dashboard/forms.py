@@ -1,0 +1,65 @@
+"""What comes back from forms: only from our own pages, in bounds, as text."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from fluxx.errors import BadInput
+
+LARGEST_FORM: Final = 1024 * 1024
+"""Bytes of a form without a file: thousands of selected jobs."""
+
+MOST_FIELDS: Final = 20_000
+SAFE: Final = ("same-origin", "none")
+
+
+def check_origin(headers: Mapping[str, str]) -> None:
+    """Refuse (403) what another site made a browser send; programs send no ``Origin`` and are no browsers."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    foreign = site is not None and site not in SAFE
+    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        foreign = True
+    if foreign:
+        raise HTTPException(HTTPStatus.FORBIDDEN, "This form did not come from a page of this service.")
+
+
+class Fields:
+    """The fields of a form, as text without surrounding space."""
+
+    def __init__(self, fields: Mapping[str, list[str]]) -> None:
+        self._fields = fields
+
+    def text(self, name: str) -> str:
+        """Return a field; one that is missing is empty."""
+        return self._fields.get(name, [""])[0].strip()
+
+    def ids(self, name: str) -> list[UUID]:
+        """Return every value of a field as an id; raise ``BadInput``."""
+        return [an_id(value, field=name) for value in self._fields.get(name, [])]
+
+
+async def fields_of(request: Request) -> Fields:
+    """Return the fields of a form of ours; raise 403, 413 or ``BadInput``."""
+    check_origin(request.headers)
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdecimal() or int(declared) > LARGEST_FORM:
+        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The form is too large.")
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        fields: dict[str, list[str]] = {}
+        for name, value in form.multi_items():
+            if isinstance(value, str):
+                fields.setdefault(name, []).append(value)
+    return Fields(fields)
+
+
+def an_id(text: str, *, field: str) -> UUID:
+    """Return an id that came as text; raise ``BadInput``."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise BadInput(f"{field} is not an id: {text[:80]!r}.", field=field, malformed=True) from None

@@ -15,12 +15,13 @@ from fluxx.api.context import ApiContext
 from fluxx.api.live_hub import Hub
 from fluxx.api.server import HttpServer
 from fluxx.dashboard.site import add_dashboard
-from fluxx.errors import Misconfigured
+from fluxx.errors import Misconfigured, Unavailable
 from fluxx.extraction.asking import Asking
 from fluxx.extraction.catalogue import Catalogue
 from fluxx.extraction.collect import Collect
 from fluxx.extraction.dispatcher import Capacity, Dispatcher
-from fluxx.extraction.finish import Finish
+from fluxx.extraction.finish import Finish, Steps
+from fluxx.extraction.handed_out import HandedOut
 from fluxx.extraction.poll import Poll
 from fluxx.extraction.submit import Submit
 from fluxx.intake.accepting import Accepting
@@ -203,10 +204,14 @@ def _dispatcher(world: World, relaying: Loop, claiming: Loop) -> Dispatcher:
     settings = world.settings
     asking = Asking(client=world.extractors, secrets=world.secrets)
     catalogue = Catalogue(registrations=world.registrations, files=world.files, clock=world.clock)
+    handed_out = HandedOut(
+        catalogue=catalogue, blobs=world.blobs, secrets=world.secrets, url_ttl=settings.signed_url_ttl_seconds
+    )
     collect = Collect(
         client=world.extractors,
         secrets=world.secrets,
         blobs=world.blobs,
+        handed_out=handed_out,
         clock=world.clock,
         timeout=settings.poll_timeout_seconds,
         max_bytes=settings.max_result_bytes,
@@ -215,23 +220,22 @@ def _dispatcher(world: World, relaying: Loop, claiming: Loop) -> Dispatcher:
         asking=asking,
         catalogue=catalogue,
         collect=collect,
-        blobs=world.blobs,
+        handed_out=handed_out,
         clock=world.clock,
         timeout=settings.submit_timeout_seconds,
-        url_ttl=settings.signed_url_ttl_seconds,
         max_bytes=settings.max_inline_result_bytes,
     )
     poll = Poll(
         asking=asking,
         catalogue=catalogue,
         collect=collect,
+        handed_out=handed_out,
         clock=world.clock,
         timeout=settings.poll_timeout_seconds,
         max_bytes=settings.max_inline_result_bytes,
     )
     finish = Finish(
-        submit=submit,
-        poll=poll,
+        steps=Steps(submit=submit, poll=poll, secrets_of=handed_out.secrets_of),
         store=world.jobs,
         limits=settings.limits,
         clock=world.clock,

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from fluxx.errors import Misconfigured
 from fluxx.model.deadlines import Limits
+from fluxx.scrubbing import secrets_of_setting
 
 Network = IPv4Network | IPv6Network
 Seconds = Annotated[float, Field(gt=0, le=315_360_000, allow_inf_nan=False)]
@@ -180,6 +181,17 @@ class Settings(BaseSettings):
     def extractor_share(self) -> int:
         """Jobs of one extractor that a worker works on at the same time."""
         return self.max_concurrency_per_extractor or max(1, self.max_concurrency // 2)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What of the secret settings must never be shown: they themselves, and the passwords and keys in them."""
+        given = [getattr(self, name) for name in type(self).model_fields]
+        return tuple(
+            part
+            for value in given
+            if isinstance(value, SecretStr)
+            for part in secrets_of_setting(value.get_secret_value())
+        )
 
     @property
     def level(self) -> int:

@@ -1,17 +1,20 @@
 """Facts, not log lines: everything worth telling is named here once, with level, wording and fields.
 
 The code tells facts; this module turns each into a log line and a counter. Tests assert on facts.
-Field values of a fact are ids, numbers and scrubbed text, never bodies, keys or signed URLs.
+Field values of a fact are ids, numbers and scrubbed text, never bodies, keys or signed URLs. What errors say of
+themselves is not ours, so warnings and errors are scrubbed once more on their way into the log.
 """
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any, Final, TextIO
 
 import msgspec
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from fluxx.scrubbing import masked
 
 PREFIX: Final = "fluxx_"
 
@@ -104,8 +107,10 @@ class Facts:
         """Call ``listener(fact, fields)`` for every fact from now on."""
         self._listeners.append(listener)
 
-    def tell(self, fact: Fact, /, *, trace: BaseException | None = None, **fields: Any) -> None:
-        """Tell that something happened. ``trace`` adds an exception's traceback to the log line."""
+    def tell(
+        self, fact: Fact, /, *, trace: BaseException | None = None, secrets: Sequence[str] = (), **fields: Any
+    ) -> None:
+        """Tell that something happened. ``trace`` adds a traceback to the log line; ``secrets`` are masked in it."""
         counter = self._counters.get(fact.name) or self._counter(fact)
         (counter.labels(*(str(fields[label]) for label in fact.labels)) if fact.labels else counter).inc()
         for listener in self._listeners:
@@ -113,7 +118,7 @@ class Facts:
         if self._logger is not None and fact.level >= self._level:
             wording = fact.wording.format_map(fields)
             shown = {name: str(value) for name, value in fields.items()}
-            self._logger.log(fact.level, wording, fact=fact.name, exc_info=trace, **shown)
+            self._logger.log(fact.level, wording, fact=fact.name, exc_info=trace, _secrets=secrets, **shown)
 
     def observe(self, measure: Measure, value: float, *labels: str) -> None:
         """Add one value to a distribution."""
@@ -135,8 +140,34 @@ class Facts:
         return self._histograms.setdefault(measure.name, made)
 
 
-def logger(*, log_format: str, level: int, stream: TextIO = sys.stderr) -> Any:
-    """Return a structlog logger that writes one line a fact to ``stream``: ``json`` or ``console``."""
+class Foreign(logging.Handler):
+    """Puts what libraries log (asyncio's forgotten errors, an SDK's warnings) into our log, scrubbed like the rest."""
+
+    def __init__(self, logger: Any) -> None:
+        super().__init__(logging.WARNING)
+        self._logger = logger
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        trace = record.exc_info[1] if record.exc_info else None
+        self._logger.log(record.levelno, record.getMessage(), fact="library", library=record.name, exc_info=trace)
+
+
+def _scrubbing(secrets: Sequence[str]) -> Callable[[Any, str, MutableMapping[str, Any]], MutableMapping[str, Any]]:
+    def scrub(_logger: Any, level: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        known = [*secrets, *line.pop("_secrets", ())]
+        if level in {"debug", "info"}:
+            return line
+        return {name: masked(value, secrets=known) if isinstance(value, str) else value for name, value in line.items()}
+
+    return scrub
+
+
+def logger(*, log_format: str, level: int, stream: TextIO = sys.stderr, secrets: Sequence[str] = ()) -> Any:
+    """Return a structlog logger that writes one line a fact to ``stream``: ``json`` or ``console``.
+
+    ``secrets`` are masked in warnings and errors, tracebacks included.
+    """
     renderer: Any = structlog.processors.JSONRenderer(serializer=_json)
     if log_format == "console":
         renderer = structlog.dev.ConsoleRenderer(colors=stream.isatty(), pad_event_to=0)
@@ -147,6 +178,7 @@ def logger(*, log_format: str, level: int, stream: TextIO = sys.stderr) -> Any:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            _scrubbing(secrets),
             renderer,
         ],
     ).bind()  # once, and not anew for every line

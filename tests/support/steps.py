@@ -14,6 +14,7 @@ from fluxx.clock import SystemClock
 from fluxx.extraction.asking import Asking, guarded
 from fluxx.extraction.catalogue import Catalogue
 from fluxx.extraction.collect import Collect
+from fluxx.extraction.handed_out import HandedOut
 from fluxx.extraction.poll import Poll
 from fluxx.extraction.submit import Submit
 from fluxx.model.job import Extractor, Job, Status
@@ -41,11 +42,12 @@ class Steps:
         asking = Asking(client=world.extractors, secrets=world.secrets)
         catalogue = Catalogue(registrations=world.registrations, files=world.files, clock=world.clock)
         common: dict[str, Any] = {"clock": world.clock, "timeout": TIMEOUT, "max_bytes": LARGEST}
+        handed_out = HandedOut(catalogue=catalogue, blobs=world.blobs, secrets=world.secrets, url_ttl=3600.0)
+        common["handed_out"] = handed_out
         collect = Collect(client=world.extractors, secrets=world.secrets, blobs=world.blobs, **common)
         self._poll = Poll(asking=asking, catalogue=catalogue, collect=collect, **common)
-        self._submit = Submit(
-            asking=asking, catalogue=catalogue, collect=collect, blobs=world.blobs, url_ttl=3600.0, **common
-        )
+        self._submit = Submit(asking=asking, catalogue=catalogue, collect=collect, **common)
+        self._secrets_of = handed_out.secrets_of
 
     def job(self, **changes: Any) -> Job:
         """A queued job that nobody else knows of."""
@@ -55,13 +57,13 @@ class Steps:
         """Submit a job once."""
         job = job or self.job()
         self.server.on_submit(*replies, job_id=job.job_id)
-        return await guarded(self._submit, job)
+        return await guarded(self._submit, job, self._secrets_of)
 
     async def polled(self, *replies: Reply | Answering, job: Job | None = None, **changes: Any) -> Outcome:
         """Poll a started job once; ``changes`` say what happened to it before."""
         job = job or self.job(status=Status.STARTED, **changes)
         self.server.on_poll(*replies, job_id=job.job_id)
-        return await guarded(self._poll, job)
+        return await guarded(self._poll, job, self._secrets_of)
 
     async def downloaded(self, *replies: Reply | Answering, url: str | None = None) -> Outcome:
         """Poll a job whose result lies behind a URL, and fetch it there."""

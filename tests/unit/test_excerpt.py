@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxx.extraction.excerpt import excerpt, scrubbed
+from fluxx.extraction.excerpt import excerpt
 from fluxx.ports.extractor import Answer
 from fluxx.ports.secrets import ApiKey
+from fluxx.scrubbing import scrubbed
 
 SECRET = 'sk-4f9a/Zq+7w==~"x\\&é'
 

@@ -14,6 +14,7 @@ from fluxx.api.openapi import also, answer, new_router, problems, returns
 from fluxx.api.problems import problem
 from fluxx.api.schemas import Health, Readiness
 from fluxx.errors import FluxxError
+from fluxx.scrubbing import masked
 
 CHECK_SECONDS: Final = 2.0
 """Longest wait for a part's answer: orchestrators ask often and give little time."""
@@ -77,7 +78,7 @@ async def _asked(check: Callable[[], Awaitable[None]]) -> str:
     except TimeoutError:
         return f"no answer within {CHECK_SECONDS:g} s"
     except FluxxError as error:
-        return str(error)
+        return masked(str(error))
     except Exception as error:  # noqa: BLE001 - whatever it is, the part isn't ready
         return f"failed unexpectedly ({type(error).__name__})"
     return OK

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from fluxx.cli.app import app
-from fluxx.cli.exits import FAILED, ending, say, silence_stdout
+from fluxx.cli.exits import FAILED, confess, ending, say, silence_stdout
 
 
 def main() -> None:
@@ -25,10 +25,11 @@ def run(words: Sequence[str]) -> int:
     except BrokenPipeError:
         silence_stdout()
         return FAILED
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - what nobody foresaw is printed too
         known = ending(error)
         if known is None:
-            raise
+            confess(error)
+            return FAILED
         say(known[0])
         return known[1]
     return int(status)

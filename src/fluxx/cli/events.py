@@ -46,6 +46,9 @@ async def _events(world: "World", as_json: bool, follow: bool, job: UUID | None)
 
 
 async def _dead(world: "World", as_json: bool, follow: bool) -> None:
+    """Print dead letters, and of their signed URLs not the signature: it opens the file to whoever has it."""
+    from fluxx.scrubbing import unsigned
+
     settings = world.settings
     subscription = world.bus.subscription(settings.topic_accepted_file, settings.accepted_file_subscription)
     async for recorded in _browsed(subscription, dead=True, follow=follow):
@@ -56,7 +59,7 @@ async def _dead(world: "World", as_json: bool, follow: bool) -> None:
                     "enqueuedAt": recorded.enqueued_at,
                     "reason": recorded.dead_letter_reason,
                     "description": recorded.dead_letter_description,
-                    "body": recorded.message.body.decode(errors="replace"),
+                    "body": unsigned(recorded.message.body.decode(errors="replace")),
                 }
             )
         else:
@@ -64,7 +67,7 @@ async def _dead(world: "World", as_json: bool, follow: bool) -> None:
                 output.moment(recorded.enqueued_at),
                 recorded.dead_letter_reason or "",
                 recorded.dead_letter_description or "",
-                recorded.message.body.decode(errors="replace"),
+                unsigned(recorded.message.body.decode(errors="replace")),
             )
             output.line("  ".join(output.printable(part) for part in parts))
 

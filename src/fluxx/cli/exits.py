@@ -5,18 +5,20 @@
     2    it makes no sense: a setting, an argument, a thing that doesn't exist
     130  interrupted (Ctrl-C)
 
-``main`` asks ``ending``; anything it doesn't know is a bug and keeps its traceback.
+``main`` asks ``ending``; anything it doesn't know is a bug, and its traceback is printed (``confess``).
 """
 
 import errno
 import os
 import sys
+import traceback
 from typing import Final
 
 import typer
 
 from fluxx.cli.output import printable
 from fluxx.errors import BadInput, FluxxError, Misconfigured, NotFound
+from fluxx.scrubbing import masked
 
 FAILED: Final = 1
 SENSELESS: Final = 2
@@ -56,7 +58,12 @@ def ending(error: Exception) -> tuple[str, int] | None:
 
 def say(line: str) -> None:
     """Print an error as exactly one line on stderr, whatever it holds."""
-    sys.stderr.write(f"fluxx: {printable(' '.join(line.split()))}\n")
+    sys.stderr.write(f"fluxx: {printable(' '.join(masked(line).split()))}\n")
+
+
+def confess(error: Exception) -> None:
+    """Print the traceback of an error that nobody foresaw, without what looks like a secret in it."""
+    sys.stderr.write(masked("".join(traceback.format_exception(error))))
 
 
 def silence_stdout() -> None:

@@ -52,10 +52,15 @@ async def app_configuration() -> Mapping[str, str]:
 
 
 def service_facts(settings: "Settings") -> "Facts":
-    """Return where a service tells its facts: a log on stderr, as the settings want it."""
+    """Return where a service tells its facts: a log on stderr, as the settings want it. Libraries log there too."""
+    import logging
+
     from fluxx import telemetry
 
-    logger = telemetry.logger(log_format=settings.log_format, level=settings.level, stream=sys.stderr)
+    logger = telemetry.logger(
+        log_format=settings.log_format, level=settings.level, stream=sys.stderr, secrets=settings.secrets
+    )
+    logging.getLogger().addHandler(telemetry.Foreign(logger))
     return telemetry.Facts(logger, level=settings.level)
 
 

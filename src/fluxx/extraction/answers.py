@@ -23,10 +23,11 @@ from fluxx.errors import (
 )
 from fluxx.extraction import body, retry_after
 from fluxx.extraction.body import Content, Unreadable
-from fluxx.extraction.excerpt import excerpt, scrubbed
+from fluxx.extraction.excerpt import excerpt
 from fluxx.extraction.matrix import DOWNLOAD, POLL, SUBMISSION, Meaning, Step
 from fluxx.model.outcome import NotReady, Refused, Retry, Submitted
 from fluxx.ports.extractor import Answer
+from fluxx.scrubbing import scrubbed
 
 REPORT_LENGTH: Final = 500
 """Characters kept of an error that an extractor reports, or that a call ended with."""

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from fluxx.errors import EgressRefused, NoAnswer, NotFound, SecretMissing, TooLarge, Unavailable
+from fluxx.errors import EgressRefused, FluxxError, NoAnswer, NotFound, SecretMissing, TooLarge, Unavailable
 from fluxx.extraction import answers
 from fluxx.extraction.answers import KeyRejected, Ready
 from fluxx.model.job import Job
@@ -18,8 +18,8 @@ from fluxx.ports.extractor import Answer, Call, ExtractorClient
 from fluxx.ports.secrets import ApiKey, Secrets
 
 Meaning: TypeAlias = Outcome | Ready
-Reader: TypeAlias = Callable[[Answer, Sequence[str]], Meaning | KeyRejected]
-"""Says what an answer means; the second argument holds what must not be repeated."""
+Reader: TypeAlias = Callable[[Answer, Sequence[str]], Awaitable[Meaning | KeyRejected]]
+"""Says what an answer means; the second argument holds the keys, which must not be repeated."""
 
 
 class Asking:
@@ -36,26 +36,35 @@ class Asking:
         the vault raise.
         """
         key = await self._secrets.api_key(extractor_id)
-        reading = await self._once(call, key, read)
+        reading = await self._once(call, key, read, [key.reveal()])
         if isinstance(reading, KeyRejected):
             fresh = await self._secrets.api_key(extractor_id, fresh=True)
             if fresh.reveal() != key.reveal():
-                reading = await self._once(call, fresh, read)
+                reading = await self._once(call, fresh, read, [key.reveal(), fresh.reveal()])
         return Refused(reading.reason) if isinstance(reading, KeyRejected) else reading
 
-    async def _once(self, call: Call, key: ApiKey, read: Reader) -> Meaning | KeyRejected:
-        answer = await self._client.exchange(replace(call, api_key=key))
-        return read(answer, [key.reveal()])
+    async def _once(self, call: Call, key: ApiKey, read: Reader, shown: Sequence[str]) -> Meaning | KeyRejected:
+        return await read(await self._client.exchange(replace(call, api_key=key)), shown)
 
 
 Step: TypeAlias = Callable[[Job], Awaitable[Outcome]]
+SecretsOf: TypeAlias = Callable[[Job], Awaitable[Sequence[str]]]
 
 
-async def guarded(step: Step, job: Job) -> Outcome:
-    """Run a step; turn what it may run into (and is expected to) into the outcome that it means."""
+async def guarded(step: Step, job: Job, secrets_of: SecretsOf) -> Outcome:
+    """Run a step; turn what it may run into (and is expected to) into the outcome that it means.
+
+    Where a call failed, its URL is told, and an extractor may have put into that what ``secrets_of`` knows.
+    """
     try:
         return await step(job)
-    except (EgressRefused, NoAnswer, SecretMissing, TooLarge, Unavailable) as error:
+    except (EgressRefused, NoAnswer, TooLarge) as error:
+        failed: FluxxError = error
+    except (SecretMissing, Unavailable) as error:
         return answers.failure(error)
     except NotFound as error:
         return Refused(str(error))
+    try:
+        return answers.failure(failed, secrets=await secrets_of(job))
+    except Unavailable as away:
+        return answers.failure(away)

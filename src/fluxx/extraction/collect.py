@@ -8,11 +8,13 @@ from urllib.parse import urljoin, urlsplit
 from fluxx.clock import Clock
 from fluxx.extraction import answers
 from fluxx.extraction.answers import Ready
+from fluxx.extraction.handed_out import HandedOut
 from fluxx.model.job import Extractor, Job
 from fluxx.model.outcome import Extracted, Outcome, Refused, Retry
 from fluxx.ports.blobs import Blobs, Stored
-from fluxx.ports.extractor import Call, ExtractorClient
+from fluxx.ports.extractor import Answer, Call, ExtractorClient
 from fluxx.ports.secrets import ApiKey, Secrets
+from fluxx.scrubbing import secrets_of_url
 
 RESULT_TYPE: Final = "application/json"
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -27,6 +29,7 @@ class Collect:
         client: ExtractorClient,
         secrets: Secrets,
         blobs: Blobs,
+        handed_out: HandedOut,
         clock: Clock,
         timeout: float,
         max_bytes: int,
@@ -34,6 +37,7 @@ class Collect:
         self._client = client
         self._secrets = secrets
         self._blobs = blobs
+        self._handed_out = handed_out
         self._clock = clock
         self._timeout = timeout
         self._max_bytes = max_bytes
@@ -58,8 +62,7 @@ class Collect:
         key = await self._key_for(url, extractor)
         call = Call(method="GET", url=url, api_key=key, timeout=self._timeout, max_bytes=self._max_bytes)
         async with self._client.download(call) as download:
-            secrets = [url, *([key.reveal()] if key else [])]
-            bad = answers.downloaded(download.answer, now=self._clock.now(), secrets=secrets)
+            bad = await self._badness(download.answer, job, url)
             if bad is not None:
                 return bad
             stored = await self._store(job, _pieces(download.chunks))
@@ -68,6 +71,13 @@ class Collect:
     async def _store(self, job: Job, content: bytes | AsyncIterator[bytes]) -> Stored:
         """Store a result once: a worker that comes late must not put another in the place of the one announced."""
         return await self._blobs.write(job.result_path, content, content_type=RESULT_TYPE, once=True)
+
+    async def _badness(self, answer: Answer, job: Job, url: str) -> Retry | Refused | None:
+        now = self._clock.now()
+        if answers.downloaded(answer, now=now) is None:
+            return None
+        secrets = [*secrets_of_url(url), *await self._handed_out.secrets_of(job)]
+        return answers.downloaded(answer, now=now, secrets=secrets)
 
     async def _key_for(self, url: str, extractor: Extractor) -> ApiKey | None:
         """Return the key only where the result lies at an origin that was registered with it."""

@@ -1,50 +1,17 @@
 """What may be shown of an answer: one short printable line without secrets. Pure.
 
-Called by ``answers`` for every reason that ends in a ``StatusMessage``. Known secrets are masked however they
-are written (plain, URL-encoded, base64 at any alignment, JSON- or HTML-escaped, hex), and what looks like a
-credential is masked although nobody told us of it. Where in doubt it shows less.
+Called by ``answers`` for every reason that ends in a ``StatusMessage``.
 """
 
-import base64
-import re
-from collections.abc import Iterator, Sequence
-from html import unescape
+from collections.abc import Sequence
 from http.client import responses
 from typing import Final
-from urllib.parse import unquote
 
 from fluxx.ports.extractor import Answer
+from fluxx.scrubbing import scrubbed
 
-MASK: Final = "***"
 REASON_LENGTH: Final = 80
 BODY_LENGTH: Final = 300
-_WINDOW: Final = 4096
-"""Characters of a body that are looked at: enough to fill an excerpt, however large the body."""
-_WIDEST: Final = 12
-"""Characters that one letter of a secret may have become."""
-_LAYERS: Final = 3
-"""Encodings on top of each other that are undone in looking for a secret."""
-_SHORTEST: Final = 4
-"""Below this length only the secret itself is looked for; its encodings would be found everywhere."""
-
-_EQUALS: Final = r"""(?:=|%(?:25)*3D|\\u003d|&\#(?:61|x3d);)"""
-_CREDENTIALS: Final = re.compile(
-    rf"""
-    (?P<name> \b (?:proxy-)?authorization ["']? \s* [:=] \s* ["']? (?:(?!digest\b)\w+\s+)?
-      | \b (?:(?:x-)?(?:api-key|functions-key|auth-token)|ocp-apim-subscription-key) ["']? \s* [:=] \s* ["']?
-      | \b (?:bearer|basic) \s+ (?=\S*\d)
-      | ["'] (?:api_?key|(?:\w+_)?token|secret|password|sig|signature) \\?["'] \s* : \s* \\?["']
-      | (?: \b | (?<=3F) | (?<=26) )  # a query's "?" and "&", escaped
-        (?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:\w+_)?token
-            |api[-_]?key|(?:subscription-)?key|code|password|secret) {_EQUALS} ["']?
-      | :// (?=[^/\s@]*@)
-    ) (?! digest\b ) [^\s"'<>,;&@]+
-    | (?P<start> \b (?: (?:set-)?cookie ["']? \s* : \s* | digest \s+ (?=\w+=) ) ["']? ) [^"'<>] [^<>]*
-    | \b eyJ [\w-]+ \. [\w-]+ (?:\.[\w-]*)?  # a JWT
-    """,
-    re.IGNORECASE | re.VERBOSE | re.ASCII,
-)
-_ESCAPES: Final = re.compile(r"\\(?:u00|x)([0-9a-f]{2})|\\([\"'\\/])", re.IGNORECASE)
 
 
 def excerpt(answer: Answer, *, secrets: Sequence[str] = ()) -> str:
@@ -55,73 +22,3 @@ def excerpt(answer: Answer, *, secrets: Sequence[str] = ()) -> str:
     line = f"HTTP {answer.status} {phrase}".rstrip()
     start = scrubbed(answer.body, secrets=secrets, length=BODY_LENGTH)
     return f"{line}: {start}" if start else line
-
-
-def scrubbed(text: str | bytes, *, secrets: Sequence[str] = (), length: int) -> str:
-    """Return ``text`` as one printable line of at most ``length`` characters without secrets."""
-    known = [secret for secret in secrets if secret]
-    # A secret cut by the window's edge would not be recognised: look further by the longest one's
-    # longest writing, and show nothing of that far end.
-    margin = _WIDEST * max(map(len, known), default=0)
-    window = text[: _WINDOW + margin]
-    line = _printable(window.decode(errors="replace") if isinstance(window, bytes) else window)
-    for secret in known:
-        line = _without(secret, line)
-    line = _CREDENTIALS.sub(lambda found: (found["name"] or found["start"] or "") + MASK, line)
-    if margin and len(text) > len(window):
-        line = line[:-margin]
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
-
-
-def _printable(text: str) -> str:
-    if not text.isprintable():
-        # They go before the search: they could stand between a secret's letters.
-        text = "".join(char for char in text if char.isprintable() or char.isspace())
-    return " ".join(text.split())
-
-
-def _without(secret: str, line: str) -> str:
-    """Mask ``secret`` in ``line``: itself where plain, else the word, else the line that hides it."""
-    forms = _forms(secret)
-    if not _hides(forms, line):
-        return line
-    line = re.sub(re.escape("".join(secret)), MASK, line, flags=re.IGNORECASE)
-    if not _hides(forms, line):
-        return line
-    line = " ".join(MASK if _hides(forms, word) else word for word in line.split(" "))
-    return MASK if _hides(forms, line) else line
-
-
-def _hides(forms: Sequence[str], text: str) -> bool:
-    return any(form in reading for reading in _readings(text) for form in forms)
-
-
-def _readings(text: str) -> Iterator[str]:
-    """Yield ``text`` as it is (without blanks and case), and with its escapes undone, layer by layer."""
-    text = text.replace(" ", "")
-    yield text.casefold()
-    for _ in range(_LAYERS):
-        plainer = unescape(unquote(_ESCAPES.sub(_char, text), errors="replace"))
-        if plainer == text:
-            return
-        text = plainer
-        yield text.casefold()
-
-
-def _char(escape: re.Match[str]) -> str:
-    return chr(int(escape[1], 16)) if escape[1] else escape[2]
-
-
-def _forms(secret: str) -> list[str]:
-    """Return what to look for: the secret, its hex, and the inner part of its base64 at each alignment."""
-    plain = secret.encode(errors="replace")
-    forms = ["".join(secret).replace(" ", "")]
-    if len(secret) < _SHORTEST:
-        return [forms[0].casefold()]
-    forms.append(plain.hex())
-    for shift in range(3):
-        # Characters that hold bits of the neighbours differ from text to text; those between don't.
-        first, last = -(-shift * 8 // 6), (shift + len(plain)) * 8 // 6
-        core = base64.b64encode(bytes(shift) + plain).decode()[first:last]
-        forms += (core, core.replace("+", "-").replace("/", "_"))
-    return [form.casefold() for form in forms]

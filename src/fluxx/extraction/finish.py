@@ -6,14 +6,16 @@ the work is dropped and somebody else's counts.
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from time import monotonic
 from typing import Final
 
+import msgspec
+
 from fluxx.clock import Clock
 from fluxx.errors import Unavailable
-from fluxx.extraction.asking import Step, guarded
+from fluxx.extraction.asking import SecretsOf, Step, guarded
 from fluxx.model import deadlines, transitions
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import Job, Status
@@ -43,14 +45,21 @@ WRITE_PATIENCE: Final = 30.0
 MEASURES: Final = {Status.QUEUED: SUBMIT_SECONDS, Status.STARTED: POLL_SECONDS}
 
 
+class Steps(msgspec.Struct, frozen=True, kw_only=True):
+    """What is done for a queued job and for a started one; ``secrets_of`` says what must not be told of a job."""
+
+    submit: Step
+    poll: Step
+    secrets_of: SecretsOf
+
+
 class Finish:
     """Called by the dispatcher for every claimed job. ``announce`` is told when events were written."""
 
     def __init__(
         self,
         *,
-        submit: Step,
-        poll: Step,
+        steps: Steps,
         store: JobStore,
         limits: Limits,
         clock: Clock,
@@ -58,7 +67,8 @@ class Finish:
         chance: random.Random,
         announce: Callable[[], None],
     ) -> None:
-        self._steps: dict[Status, Step] = {Status.QUEUED: submit, Status.STARTED: poll}
+        self._steps: dict[Status, Step] = {Status.QUEUED: steps.submit, Status.STARTED: steps.poll}
+        self._secrets_of = steps.secrets_of
         self._store = store
         self._limits = limits
         self._clock = clock
@@ -85,12 +95,22 @@ class Finish:
             return Refused(deadlines.words(job))  # a started job is asked once more: its result may be ready
         began = monotonic()
         try:
-            outcome = await guarded(self._steps[job.status], job)
+            outcome = await guarded(self._steps[job.status], job, self._secrets_of)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take the worker with it
-            self._facts.tell(STEP_FAILED, trace=error, job_id=job.job_id, error=type(error).__name__)
+            await self._tell_failure(job, error)
             outcome = Retry(f"Internal error ({type(error).__name__}); see the log.")
         self._facts.observe(MEASURES[job.status], monotonic() - began, type(outcome).__name__)
         return outcome
+
+    async def _tell_failure(self, job: Job, error: Exception) -> None:
+        """Tell an error that nobody foresaw; its traceback only where all is known that must not be in it."""
+        trace: Exception | None = error
+        secrets: Sequence[str] = ()
+        try:
+            secrets = await self._secrets_of(job)
+        except Exception:  # noqa: BLE001 - the first error counts
+            trace = None
+        self._facts.tell(STEP_FAILED, trace=trace, secrets=secrets, job_id=job.job_id, error=type(error).__name__)
 
     async def _write(self, transition: Transition) -> bool:
         """Write, patiently: the extractor has done its part, and a lost outcome costs it again."""

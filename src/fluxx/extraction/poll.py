@@ -1,16 +1,18 @@
 """Poll: ask the extractor whether the job's result is ready, and collect it if so (story 9)."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from fluxx.clock import Clock
 from fluxx.extraction import answers
-from fluxx.extraction.answers import Ready
-from fluxx.extraction.asking import Asking
+from fluxx.extraction.answers import KeyRejected, Ready
+from fluxx.extraction.asking import Asking, Meaning
 from fluxx.extraction.catalogue import Catalogue
 from fluxx.extraction.collect import Collect
+from fluxx.extraction.handed_out import HandedOut
 from fluxx.model.job import Job
-from fluxx.model.outcome import Outcome
-from fluxx.ports.extractor import Call
+from fluxx.model.outcome import NotReady, Outcome
+from fluxx.ports.extractor import Answer, Call
 
 NOT_FOUND_GRACE: Final = 3
 """How many times a 404 is taken for "not known yet" before the first answered poll."""
@@ -25,6 +27,7 @@ class Poll:
         asking: Asking,
         catalogue: Catalogue,
         collect: Collect,
+        handed_out: HandedOut,
         clock: Clock,
         timeout: float,
         max_bytes: int,
@@ -32,6 +35,7 @@ class Poll:
         self._asking = asking
         self._catalogue = catalogue
         self._collect = collect
+        self._handed_out = handed_out
         self._clock = clock
         self._timeout = timeout
         self._max_bytes = max_bytes
@@ -48,11 +52,15 @@ class Poll:
             timeout=self._timeout,
             max_bytes=self._max_bytes,
         )
-        meaning = await self._asking.ask(
-            job.client_application_extractor_id,
-            call,
-            lambda answer, secrets: answers.polled(answer, now=now, grace=grace, secrets=secrets),
-        )
+
+        async def read(answer: Answer, keys: Sequence[str]) -> Meaning | KeyRejected:
+            found = answers.polled(answer, now=now, grace=grace, secrets=keys)
+            if isinstance(found, NotReady | Ready):
+                return found
+            secrets = [*keys, *await self._handed_out.secrets_of(job)]
+            return answers.polled(answer, now=now, grace=grace, secrets=secrets)
+
+        meaning = await self._asking.ask(job.client_application_extractor_id, call, read)
         if isinstance(meaning, Ready):
             return await self._collect(job, meaning, extractor=extractor, base_url=call.url, polled=True)
         return meaning

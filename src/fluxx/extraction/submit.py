@@ -1,23 +1,20 @@
 """Submit: hand the file's signed URL to the extractor (story 8). A result may come at once."""
 
-from datetime import datetime, timedelta
-from typing import Final
+from collections.abc import Sequence
 
 import msgspec
 
 from fluxx.clock import Clock
 from fluxx.extraction import answers
-from fluxx.extraction.answers import Ready
-from fluxx.extraction.asking import Asking
+from fluxx.extraction.answers import KeyRejected, Ready
+from fluxx.extraction.asking import Asking, Meaning
 from fluxx.extraction.catalogue import Catalogue
 from fluxx.extraction.collect import Collect
-from fluxx.model.job import File, Job
+from fluxx.extraction.handed_out import HandedOut
+from fluxx.model.job import Job
 from fluxx.model.outcome import Outcome
-from fluxx.ports.blobs import Blobs
-from fluxx.ports.extractor import Call
-
-LARGEST_URL: Final = 16 * 1024
-"""Bytes read of a stored upstream URL."""
+from fluxx.ports.extractor import Answer, Call
+from fluxx.scrubbing import secrets_of_url
 
 
 class Submit:
@@ -29,26 +26,24 @@ class Submit:
         asking: Asking,
         catalogue: Catalogue,
         collect: Collect,
-        blobs: Blobs,
+        handed_out: HandedOut,
         clock: Clock,
         timeout: float,
-        url_ttl: float,
         max_bytes: int,
     ) -> None:
         self._asking = asking
         self._catalogue = catalogue
         self._collect = collect
-        self._blobs = blobs
+        self._handed_out = handed_out
         self._clock = clock
         self._timeout = timeout
-        self._url_ttl = timedelta(seconds=url_ttl)
         self._max_bytes = max_bytes
 
     async def __call__(self, job: Job) -> Outcome:
         """Submit the job and say what came of it."""
         extractor = await self._catalogue.extractor(job.client_application_extractor_id)
         now = self._clock.now()
-        file_url = await self._file_url(job, now)
+        file_url = await self._handed_out.file_url(job)
         call = Call(
             method="POST",
             url=extractor.extraction_url,
@@ -57,25 +52,14 @@ class Submit:
             timeout=self._timeout,
             max_bytes=self._max_bytes,
         )
-        meaning = await self._asking.ask(
-            job.client_application_extractor_id,
-            call,
-            lambda answer, secrets: answers.submission(answer, now=now, secrets=[*secrets, file_url]),
-        )
+
+        async def read(answer: Answer, keys: Sequence[str]) -> Meaning | KeyRejected:
+            return answers.submission(answer, now=now, secrets=[*keys, *secrets_of_url(file_url)])
+
+        meaning = await self._asking.ask(job.client_application_extractor_id, call, read)
         if isinstance(meaning, Ready):
             return await self._collect(job, meaning, extractor=extractor, base_url=call.url, polled=False)
         return meaning
-
-    async def _file_url(self, job: Job, now: datetime) -> str:
-        """Return a fresh signed URL that outlives the job, or the one received from upstream."""
-        file = await self._catalogue.file(job.file_id)
-        if file.is_remote:
-            return await self._received_url(file)
-        return await self._blobs.signed_url(file.blob_path, expires_at=max(now + self._url_ttl, job.deadline_at))
-
-    async def _received_url(self, file: File) -> str:
-        async with self._blobs.open(file.blob_path, end=LARGEST_URL) as opened:
-            return b"".join([chunk async for chunk in opened.chunks]).decode()
 
 
 def _headers(job: Job) -> dict[str, str]:

@@ -17,6 +17,7 @@ from fluxx.adapters.sql.tables import bus_message
 from fluxx.clock import Clock
 from fluxx.errors import Misconfigured
 from fluxx.ports.bus import Delivery, Message, Recorded
+from fluxx.scrubbing import unsigned
 
 LOCK_SECONDS: Final = 30.0
 LOOK_EVERY: Final = 0.25
@@ -133,8 +134,14 @@ class DatabaseSubscription:
         await self._settle(delivery, {"VisibleAt": self._clock.now() + timedelta(seconds=delay), "LockToken": None})
 
     async def dead_letter(self, delivery: Delivery, *, reason: str, description: str) -> None:
-        """See ``Subscription.dead_letter``."""
-        aside = {"DeadLetterReason": reason, "DeadLetterDescription": description, "LockToken": None}
+        """See ``Subscription.dead_letter``. What stays is kept without the signatures of the URLs in it."""
+        body = unsigned(delivery.message.body.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+        aside = {
+            "Body": body,
+            "DeadLetterReason": reason,
+            "DeadLetterDescription": description,
+            "LockToken": None,
+        }
         await self._settle(delivery, aside)
 
     async def _settle(self, delivery: Delivery, values: Mapping[str, Any]) -> None:

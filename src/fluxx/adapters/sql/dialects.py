@@ -49,7 +49,8 @@ def _sqlite_options(url: URL, limits: Timeouts, _application_name: str) -> dict[
 
 def _listen_sqlite(engine: Engine, _limits: Timeouts) -> None:
     def connected(connection: Any, _record: object) -> None:
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        # Deleted messages may hold signed URLs: their pages are overwritten.
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}").close()
 
     def begun(connection: Connection) -> None:

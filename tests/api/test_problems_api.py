@@ -40,11 +40,11 @@ class BrokenReader:
 def broken(fluxx: House, error: Exception) -> httpx.AsyncClient:
     """A client of the same API, its job reader broken."""
     context = replace(api_context(fluxx.world), reader=BrokenReader(error))
-    return httpx.AsyncClient(transport=httpx.ASGITransport(create_app(context)), base_url="http://broken")
+    return httpx.AsyncClient(transport=httpx.ASGITransport(create_app(context)), base_url="http://localhost")
 
 
 async def test_an_unknown_route_is_a_problem(fluxx: House) -> None:
-    for path in ("/nothing", "/extractor/jobs/", "/files/", "/docs/assets/nothing.js", "/%ff", "//", "/{path}"):
+    for path in ("/nothing", "/extractor/jobs/", "/files/", "/docs/assets/nothing.js", "/%ff", "/{path}"):
         problem_of(await fluxx.http.get(path), 404)
 
 

@@ -89,6 +89,7 @@ def test_the_answer_is_all_there_with_its_last_byte_and_not_before(raw: bytes, b
         OK + b"Transfer-Encoding: xchunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
         OK + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
         OK + b"Transfer-Encoding : chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+        b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
         OK + b"X: a\r\n Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\nab",
         OK + b"X: a\rContent-Length: 9\r\nContent-Length: 2\r\n\r\nab",
         OK + b"X: a\x00b\r\nContent-Length: 2\r\n\r\nab",

@@ -155,6 +155,19 @@ async def test_a_cancelled_call_closes_its_connection_and_frees_its_place(client
         assert server.connections == 2
 
 
+@pytest.mark.parametrize("steps", range(14))
+async def test_a_call_may_be_cancelled_at_every_step_of_the_event_loop(steps: int) -> None:
+    async with RawServer(OK) as server:
+        for _ in range(10):
+            async with a_client() as client, asyncio.timeout(10):
+                call = asyncio.create_task(client.exchange(get(server.url)))
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                call.cancel()
+                await asyncio.gather(call, return_exceptions=True)
+        await server.wait_for(lambda: server.open == 0)
+
+
 async def test_a_call_cancelled_while_it_waits_lets_the_next_one_pass(extractor: ScriptedExtractor) -> None:
     extractor.on_path("/hang", Reply(hang=True))
     async with a_client(max_connections=1) as client:

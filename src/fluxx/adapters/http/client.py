@@ -1,7 +1,7 @@
 """The extractor client: every call to an extractor leaves the service here, behind the egress guard.
 
 It keeps the promise of ``ports.extractor`` (why it stands on no HTTP library:
-``docs/decisions/0010-http-client.md``). Connections are kept and reused, but nothing else is
+``docs/decisions/0014-http-client.md``). Connections are kept and reused, but nothing else is
 carried from call to call: no cookies, no proxies or credentials from the environment. A call is
 made once; whether to make it again is the caller's to say.
 """

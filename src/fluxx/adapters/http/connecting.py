@@ -27,18 +27,18 @@ class Connector:
         self._tls = tls
         self._timeout = timeout
 
-    async def connect(self, origin: Origin, fellows: set[Connection]) -> Connection:
-        """Return a new connection, one of ``fellows`` now; raise ``EgressRefused``, or ``Broken`` with nothing sent."""
+    async def connect(self, origin: Origin) -> Connection:
+        """Return a new connection; raise ``EgressRefused``, or ``Broken`` with nothing sent."""
         try:
             async with asyncio.timeout(self._timeout):
                 *others, last = await self._addresses(origin)
                 for address in others:
                     try:
                         async with asyncio.timeout(ATTEMPT_SECONDS):
-                            return await self._connect(origin, address, fellows)
+                            return await self._connect(origin, address)
                     except OSError:
                         continue
-                return await self._connect(origin, last, fellows)
+                return await self._connect(origin, last)
         except OSError as error:
             raise unreached(error) from None
 
@@ -50,10 +50,10 @@ class Connector:
             raise Broken(UNRESOLVED, sent=False)
         return self._guard.permitted(addresses, of=f"{origin.host}:{origin.port}")
 
-    async def _connect(self, origin: Origin, address: Address, fellows: set[Connection]) -> Connection:
+    async def _connect(self, origin: Origin, address: Address) -> Connection:
         secure = origin.scheme == "https"
         _, connection = await asyncio.get_running_loop().create_connection(
-            lambda: Connection(origin, fellows),
+            lambda: Connection(origin),
             str(address),
             origin.port,
             ssl=self._context() if secure else None,

@@ -18,17 +18,13 @@ MOST_HELD: Final = 256 * 2**10
 
 
 class Connection(asyncio.Protocol):
-    """``fellows`` are all the connections that are open: this one too, from when it is made until it is lost.
+    """``gone`` is done when the connection is lost; ``rested_at`` (event loop's time) is the pool's to write."""
 
-    ``gone`` is done from then on. ``rested_at`` (event loop's time) is the pool's to write.
-    """
-
-    def __init__(self, origin: Origin, fellows: set["Connection"]) -> None:
+    def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.rested_at = 0.0
         self._loop = asyncio.get_running_loop()
         self.gone: asyncio.Future[None] = self._loop.create_future()
-        self._fellows = fellows
         self._incoming = Incoming()
         self._arrived = select.poll()
         self._busy = False
@@ -102,7 +98,6 @@ class Connection(asyncio.Protocol):
         """Keep the transport."""
         self._transport = cast(asyncio.Transport, transport)
         self._arrived.register(transport.get_extra_info("socket"), select.POLLIN)
-        self._fellows.add(self)
 
     def data_received(self, data: bytes) -> None:
         """Take what has come. Nothing may come unasked."""
@@ -125,7 +120,6 @@ class Connection(asyncio.Protocol):
         if exc is not None or self._trouble is not None or not self._incoming.end():
             self._trouble = self._trouble or Broken(CUT_OFF if began else LOST if exc else CLOSED)
         self._wake()
-        self._fellows.discard(self)
         if not self.gone.done():
             self.gone.set_result(None)
 

@@ -105,12 +105,11 @@ class Incoming:
         if self._barren > MAX_HEAD_BYTES and self._head_bytes() > MAX_HEAD_BYTES:
             raise OversizedHead
         headers = _joined(self._fields)
-        if headers.get("transfer-encoding", "chunked").lower() != "chunked":
+        chunked = headers.get("transfer-encoding")
+        if chunked is not None and (chunked.lower() != "chunked" or self._parser.get_http_version() != "1.1"):
             raise Broken(NOT_HTTP)
         self.head = Head(status, self._reason.decode("utf-8", "replace"), headers)
-        self._until_close = not (
-            "content-length" in headers or "transfer-encoding" in headers or status in _WITHOUT_BODY
-        )
+        self._until_close = chunked is None and "content-length" not in headers and status not in _WITHOUT_BODY
         self.complete = self._bodiless
         self._fields = []
         self._barren = 0

@@ -17,7 +17,7 @@ from fluxx.adapters.http.target import Origin
 IDLE_SECONDS: Final = 4.0
 """How long a resting connection is kept: less than the 5 seconds after which many servers close theirs."""
 
-Connect: TypeAlias = Callable[[Origin, set[Connection]], Awaitable[Connection]]
+Connect: TypeAlias = Callable[[Origin], Awaitable[Connection]]
 
 
 class Pool:
@@ -100,7 +100,10 @@ class Pool:
             oldest = min((resting for resting in self._resting.values() if resting), key=_age)
             oldest.pop(0).abort()
         if not self._closed:
-            connection = await self._connect(origin, self._open)
+            connection = await self._connect(origin)
+            # Counted only now: an event loop may drop a connection whose opening was cancelled without a word.
+            self._open.add(connection)
+            connection.gone.add_done_callback(lambda _: self._open.discard(connection))
             if not self._closed:
                 return connection
             connection.abort()

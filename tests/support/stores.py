@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
-from sqlalchemy import delete
+from sqlalchemy import Engine, delete
 from uuid_utils.compat import uuid7
 
 from fluxx.adapters.sql.database import SqlDatabase
@@ -40,8 +40,9 @@ class JumpingClock:
 class StoresWorld:
     """One process's stores, and ``another`` process's beside it."""
 
-    def __init__(self, url: str, database: SqlDatabase, clock: JumpingClock) -> None:
+    def __init__(self, url: str, engine: Engine, database: SqlDatabase, clock: JumpingClock) -> None:
         self.url = url
+        self.engine = engine
         self.clock = clock
         self.database = database
         self.jobs = database.jobs
@@ -49,6 +50,7 @@ class StoresWorld:
         self.outbox = database.outbox
         self.retention = database.retention
         self.observer = database.observer
+        self.changes = database.changes
         self.registrations = database.registrations
         self.files = database.files
 
@@ -172,4 +174,4 @@ async def opened_stores(url: str) -> AsyncIterator[StoresWorld]:
             connection.execute(delete(table))
     clock = JumpingClock()
     async with SqlDatabase(engine, clock=clock, facts=Facts()) as database:
-        yield StoresWorld(url, database, clock)
+        yield StoresWorld(url, engine, database, clock)

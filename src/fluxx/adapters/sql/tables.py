@@ -40,6 +40,12 @@ def _status_in(statuses: Iterable[Status]) -> str:
     return f'"Status" IN ({", ".join(f"{status.value!r}" for status in Status if status in statuses)})'
 
 
+def _failed(name: str, *columns: str) -> Index:
+    """Return an index that holds failed jobs only."""
+    condition = text(f'"Status" = {Status.FAILED.value!r}')
+    return Index(name, *columns, sqlite_where=condition, postgresql_where=condition, mssql_where=condition)
+
+
 LIVE: Final = frozenset(Status) - FINAL
 ANY_STATUS: Final = _status_in(Status)
 DUE_WHILE_LIVE: Final = f"""({_status_in(LIVE)} AND "DueAt" IS NOT NULL) OR ({_status_in(FINAL)} AND "DueAt" IS NULL)"""
@@ -159,18 +165,13 @@ job: Final = Table(
         postgresql_where=text('"DueAt" IS NOT NULL'),
         mssql_where=text('"DueAt" IS NOT NULL'),
     ),
-    # Listings, newest first: all; of one client application; of one extractor; the failed ones.
+    # Listings, newest first: all; of one client application; of one extractor; the failed ones of each.
     Index("IX_Job_CreatedAt", "CreatedAt", "JobID"),
     Index("IX_Job_ClientApplicationId_CreatedAt", "ClientApplicationId", "CreatedAt", "JobID"),
     Index("IX_Job_ClientApplicationExtractorID_CreatedAt", "ClientApplicationExtractorID", "CreatedAt", "JobID"),
-    Index(
-        "IX_Job_Failed",
-        "CreatedAt",
-        "JobID",
-        sqlite_where=text("\"Status\" = 'Failed'"),
-        postgresql_where=text("\"Status\" = 'Failed'"),
-        mssql_where=text("\"Status\" = 'Failed'"),
-    ),
+    _failed("IX_Job_Failed", "CreatedAt", "JobID"),
+    _failed("IX_Job_Failed_ClientApplicationId", "ClientApplicationId", "CreatedAt", "JobID"),
+    _failed("IX_Job_Failed_ClientApplicationExtractorID", "ClientApplicationExtractorID", "CreatedAt", "JobID"),
     schema="extractor",
 )
 

@@ -1,6 +1,5 @@
-"""``make azure-local`` by hand: what it prints is enough to connect, and Ctrl-C ends it."""
+"""``make azure-local`` by hand: what it prints is all that ``fluxx up`` and ``fluxx submit`` need; Ctrl-C ends it."""
 
-import asyncio
 import os
 import shlex
 import signal
@@ -11,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from fluxx.adapters.azure.bus import ServiceBus
-from fluxx.settings import Settings
+from support.commands import Shell
 
 LAST = "EGRESS_ALLOWED_NETWORKS"
 END_SECONDS = 20.0
+KEY = b"a-made-up-key"
 
 
 @pytest.fixture
@@ -38,20 +37,28 @@ def exports(process: "subprocess.Popen[str]") -> dict[str, str]:
     return found
 
 
-async def connect(connection_string: str) -> None:
-    settings = Settings.model_construct()
-    subscriptions = {settings.topic_accepted_file: [settings.accepted_file_subscription]}
-    bus = ServiceBus(
-        connection_string=connection_string, sends_to=[settings.topic_job_status], subscriptions=subscriptions
-    )
-    await bus.check()
-    await bus.close()
-
-
-def test_what_it_prints_is_enough_to_connect(process: "subprocess.Popen[str]") -> None:
+def test_what_it_prints_is_enough_for_a_file_to_go_through(process: "subprocess.Popen[str]", tmp_path: Path) -> None:
     found = exports(process)
     assert found["KEY_VAULT_URL"].startswith("https://127.0.0.1:")
     assert {"APP_CONFIG_CONNECTION_STRING", "IDENTITY_ENDPOINT", "IDENTITY_HEADER", "SSL_CERT_FILE"} <= found.keys()
-    asyncio.run(connect(found["SERVICE_BUS_CONNECTION_STRING"]))
+    (tmp_path / "key").write_bytes(KEY)
+    (tmp_path / "invoice.pdf").write_bytes(b"%PDF-1.7 made up")
+    shell = Shell(tmp_path, found)
+    client = shell.succeed("client", "add", "Archive").text
+    simulator = ("simulate", "--port", 0, "--latency", 0, "--key-file", "key")
+    with (
+        shell.serving("up", "--port", 0, until="Ready at http://") as up,
+        shell.serving(*simulator, until="/simulator/jobs") as serving,
+    ):
+        extractor = ("--name", "ocr", "--url", serving.line_with("/simulator/jobs"), "--key-file", "key")
+        shell.succeed("extractor", "add", "--client-application", client, *extractor)
+        submitted = shell.succeed("submit", "invoice.pdf", "--client-application", client, "--wait", "--json").json
+        (job,) = submitted["jobs"]
+        assert job["status"] == "Succeeded"
+        with shell.serving("events", "--follow", "--job", job["jobId"], until="JobSucceeded") as events:
+            assert [name for name in ("JobQueued", "JobStarted") if name in events.said] == ["JobQueued", "JobStarted"]
+        assert up.end() == 0
+    kept = {path.name for path in (tmp_path / ".fluxx").iterdir()}
+    assert not kept & {"blobs", "secrets"}, "what Azure keeps, nobody else does"
     process.send_signal(signal.SIGINT)
     assert process.wait(END_SECONDS) == 0

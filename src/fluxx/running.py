@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Final, Literal, TypeAlias
 
@@ -29,7 +29,7 @@ from fluxx.loops.loop import Loop
 from fluxx.loops.supervisor import Part, Supervisor
 from fluxx.outbox.relay import Relay
 from fluxx.settings import Settings
-from fluxx.telemetry import SERVICE_DRAINING, SERVICE_READY, SERVICE_STOPPED
+from fluxx.telemetry import PART_AWAY, SERVICE_DRAINING, SERVICE_READY, SERVICE_STOPPED
 from fluxx.upkeep.purge import ROUND_REST
 from fluxx.wiring import World, intervention, purge, registering, timekeeping, uploading
 from fluxx.wiring_dashboard import dashboard_context
@@ -38,6 +38,16 @@ Role: TypeAlias = Literal["worker", "registration", "files", "jobs"]
 ApiRole: TypeAlias = Literal["registration", "files", "jobs"]
 API_ROLES: Final[tuple[ApiRole, ...]] = ("registration", "files", "jobs")
 ALL_ROLES: Final[frozenset[Role]] = frozenset({"worker", *API_ROLES})
+
+NEEDS: Final[dict[Role, tuple[str, ...]]] = {
+    "worker": ("database", "bus", "blobs", "secrets"),
+    "registration": ("database", "secrets"),
+    "files": ("database", "bus", "blobs"),
+    "jobs": ("database", "blobs"),
+}
+"""Which parts of the world each role can't do without: asked at the start, and by ``/readyz``."""
+
+Checks: TypeAlias = Mapping[str, Callable[[], Awaitable[None]]]
 
 DRAIN_PATIENCE: Final = 5.0
 """Seconds that running steps get at the end, before their jobs are given back."""
@@ -65,9 +75,12 @@ class Service:
     async def run(self) -> None:
         """Start, run until ``stop``, drain. Raises ``Misconfigured`` where it can't start."""
         _check_signed_urls(self._roles, self._world.settings)
-        parts = [_part(Loop("clock", timekeeping(self._world).step, self._world.facts)), *await self._serving_parts()]
+        await self._check_world()
+        relay = _relay(self._world)
+        clock = Loop("clock", timekeeping(self._world).step, self._world.facts)
+        parts = [_part(clock), *await self._serving_parts(relay)]
         if "worker" in self._roles:
-            parts.extend(worker_parts(self._world))
+            parts.extend(worker_parts(self._world, relay))
         self._supervisor = Supervisor(parts, self._world.facts)
         if self._stopped_early:
             self._supervisor.stop()
@@ -76,11 +89,19 @@ class Service:
         await self._supervisor.run()
         self._world.facts.tell(SERVICE_STOPPED)
 
-    async def _serving_parts(self) -> list[Part]:
+    async def _check_world(self) -> None:
+        """Refuse to start where a setting names what isn't there; what is only away now may come back."""
+        for name, check in checks(self._world, self._roles).items():
+            try:
+                await check()
+            except Unavailable as error:
+                self._world.facts.tell(PART_AWAY, part=name, error=error)
+
+    async def _serving_parts(self, relay: Relay) -> list[Part]:
         api_roles: frozenset[ApiRole] = frozenset(role for role in API_ROLES if role in self._roles)
         if not api_roles:
             return []
-        context = api_context(self._world)
+        context = api_context(self._world, self._roles, relay)
         app = create_app(context, roles=api_roles)
         if "jobs" in api_roles:
             add_dashboard(app, dashboard_context(self._world, context))
@@ -106,8 +127,33 @@ def _check_signed_urls(roles: frozenset[Role], settings: Settings) -> None:
         )
 
 
-def api_context(world: World) -> ApiContext:
-    """Return what the HTTP APIs stand on."""
+def checks(world: World, roles: frozenset[Role]) -> Checks:
+    """Return what to ask of the parts that ``roles`` need; each raises ``Misconfigured`` or ``Unavailable``."""
+    every: Checks = {
+        "database": world.database.check,
+        "bus": world.bus.check,
+        "blobs": world.blobs.check,
+        "secrets": world.secrets.check,
+    }
+    needed = {name for role in roles for name in NEEDS[role]}
+    return {name: check for name, check in every.items() if name in needed}
+
+
+def _readiness(world: World, roles: frozenset[Role], relay: Relay | None) -> Checks:
+    """Return the checks for ``/readyz``: the bus is ready only where it takes what the relay publishes, too."""
+    found = checks(world, roles)
+    if relay is None or "bus" not in found:
+        return found
+
+    async def bus() -> None:
+        await relay.check()
+        await world.bus.check()
+
+    return {**found, "bus": bus}
+
+
+def api_context(world: World, roles: frozenset[Role] = ALL_ROLES, relay: Relay | None = None) -> ApiContext:
+    """Return what the HTTP APIs stand on; ``relay`` is the one of the worker in the same process."""
     return ApiContext(
         clock=world.clock,
         facts=world.facts,
@@ -122,25 +168,23 @@ def api_context(world: World) -> ApiContext:
         signer=world.signer,
         credentials=credentials(world.settings, clock=world.clock, facts=world.facts),
         rates=Rates(world.settings.rate_limit_per_second),
-        checks={
-            "database": world.database.check,
-            "bus": world.bus.check,
-            "blobs": world.blobs.check,
-            "secrets": world.secrets.check,
-        },
+        checks=_readiness(world, roles, relay),
     )
 
 
-def worker_parts(world: World) -> list[Part]:
-    """Return the loops of a worker, in the order of a file's life: intake last, so that it stops first."""
-    relay = Relay(
+def _relay(world: World) -> Relay:
+    return Relay(
         outbox=world.outbox,
         publisher=world.bus,
         topic=world.settings.topic_job_status,
         clock=world.clock,
         facts=world.facts,
     )
-    relaying = Loop("relay", relay.step, world.facts)
+
+
+def worker_parts(world: World, relay: Relay | None = None) -> list[Part]:
+    """Return the loops of a worker, in the order of a file's life: intake last, so that it stops first."""
+    relaying = Loop("relay", (relay or _relay(world)).step, world.facts)
 
     async def claim() -> float:
         return await dispatcher.claim()

@@ -92,6 +92,14 @@ bench-startup: $(VENV)/.developing ## `fluxx --help` beside a bare import, and `
 bench-scaling: $(VENV)/.developing ## Two workers on PostgreSQL beside one
 	@$(BIN)/python bench/scaling.py $(ARGS)
 
+.PHONY: bench-workers
+bench-workers: $(VENV)/.developing ## 2,000 jobs on three workers, one of them killed or frozen every second
+	@$(BIN)/python bench/workers.py $(ARGS)
+
+.PHONY: bench-growth
+bench-growth: $(VENV)/.developing ## Every call on a million finished jobs beside a nearly empty database, with the plans
+	@$(BIN)/python bench/growth.py $(ARGS)
+
 .PHONY: bench-http
 bench-http: $(VENV)/.developing ## CPU per HTTP exchange: our client beside bare aiohttp and the floor
 	@$(BIN)/python bench/http_client.py $(ARGS)

@@ -51,23 +51,23 @@ class Place(NamedTuple):
 
 
 @asynccontextmanager
-async def grown(url: str, jobs: int, *, seed: int = 1) -> AsyncIterator[Place]:
+async def grown(url: str, jobs: int, *, live: int = LIVE, seed: int = 1) -> AsyncIterator[Place]:
     """Fill an empty database with so many finished jobs and a few live ones."""
     async with opened_stores(url) as world:
         clients = [await world.client_application() for _ in range(CLIENTS)]
         extractors = [await world.extractor(client) for client in clients for _ in range(JOBS_OF_A_FILE)]
-        live = await _live_jobs(world, extractors[0])
+        alive = await _live_jobs(world, extractors[0], live)
         bus = world.database.bus({TOPIC: [NAME], INBOX: [NAME]})
         await bus.publish(TOPIC, [Message(message_id=f"{number}", body=b"{}") for number in range(MESSAGES)])
         history = History(world.engine, extractors, count=jobs, now=world.clock.now())
         history.fill()
-        yield Place(world, history, extractors, live, bus, random.Random(seed))
+        yield Place(world, history, extractors, alive, bus, random.Random(seed))
 
 
-async def _live_jobs(world: StoresWorld, extractor: Extractor) -> list[Job]:
+async def _live_jobs(world: StoresWorld, extractor: Extractor, count: int) -> list[Job]:
     """Queue jobs that outlive every jump of the clock."""
     file, deadline = await world.file(extractor), world.clock.now() + timedelta(days=3650)
-    jobs = [replace(world.new_job(file, extractor, key=f"{number}"), deadline_at=deadline) for number in range(LIVE)]
+    jobs = [replace(world.new_job(file, extractor, key=f"{number}"), deadline_at=deadline) for number in range(count)]
     return list(await world.accepted(*jobs))
 
 

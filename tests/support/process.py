@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import httpx
 
-START_BOUND = 60.0
+START_BOUND = 120.0
 """Seconds: a loaded machine takes its time to start an interpreter."""
 
 

@@ -114,6 +114,7 @@ class ScriptedExtractor:
         self.not_ready = not_ready
         self.result = result if isinstance(result, bytes) else json.dumps(result).encode()
         self._scripts: list[_Script] = []
+        self._polled: Counter[UUID | None] = Counter()
         self._host = host
         self._tls = tls
         self._arrival = asyncio.Condition()
@@ -168,6 +169,7 @@ class ScriptedExtractor:
         now = asyncio.get_running_loop().time()
         received = Received(request.method, request.path_qs, request.headers, await request.read(), now)
         self.requests.append(received)
+        self._polled[received.job_id] += received.method == "GET"
         async with self._arrival:
             self._arrival.notify_all()
         for script in self._scripts:
@@ -180,7 +182,7 @@ class ScriptedExtractor:
             return Reply(201, {"jobId": str(request.job_id)})
         if request.job_id is None:
             return Reply(404)
-        if len(self.polls(request.job_id)) <= self.not_ready:
+        if self._polled[request.job_id] <= self.not_ready:
             return Reply(body={"isReady": False})
         return Reply(
             body=b'{"isReady": true, "result": ' + self.result + b"}", headers={"Content-Type": "application/json"}

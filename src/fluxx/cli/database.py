@@ -1,5 +1,6 @@
 """``fluxx db``: the tables of the configured database."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -30,6 +31,7 @@ UNITS: Final = {"d": "days", "h": "hours", "m": "minutes"}
 OlderThan = Annotated[
     str, typer.Option("--older-than", metavar="AGE", help="Age at which it is forgotten, e.g. 90d, 36h or 30m.")
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Don't ask; only at a terminal is there a question.")]
 
 
 @database.command("migrate")
@@ -77,7 +79,7 @@ def check_database() -> None:
 
 
 @database.command("purge")
-def purge_database(older_than: OlderThan, as_json: AsJson = False) -> None:
+def purge_database(older_than: OlderThan, yes: Yes = False, as_json: AsJson = False) -> None:
     """Forget jobs, files and events that ended long ago.
 
     Live jobs and unpublished events stay, whatever their age.
@@ -85,6 +87,8 @@ def purge_database(older_than: OlderThan, as_json: AsJson = False) -> None:
     from fluxx import wiring
 
     age = _age(older_than)
+    if not yes and sys.stdin.isatty():
+        typer.confirm(f"Forget for good what ended more than {older_than} ago?", abort=True, err=True)
     forgotten = with_world(lambda world: wiring.purge(world).older_than(age))
     if as_json:
         output.json_line(forgotten)

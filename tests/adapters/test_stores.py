@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from contracts.accepting import AcceptingContract
 from contracts.applying import ApplyingContract
+from contracts.changes import ChangesContract
 from contracts.claiming import ClaimingContract
 from contracts.observing import ObservingContract
 from contracts.outbox import OutboxContract
@@ -61,3 +62,7 @@ class TestRetention(RetentionContract):
 
 class TestObserving(ObservingContract):
     """What pages and metrics show."""
+
+
+class TestChanges(ChangesContract):
+    """What those follow who look on live."""

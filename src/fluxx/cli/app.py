@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from fluxx import __version__
-from fluxx.cli import check, config, demo, events, extractor_servers, results, serving, submit
+from fluxx.cli import check, config, demo, events, extractor_servers, results, serving, submit, top, why
 from fluxx.cli.clients import clients
 from fluxx.cli.database import database
 from fluxx.cli.extractors import extractors
@@ -26,6 +26,8 @@ COMMANDS: Final[dict[str, typer.Typer | Callable[..., None]]] = {
     "key": keys,
     "submit": submit.submit,
     "jobs": jobs,
+    "why": why.why,
+    "top": top.top,
     "result": results.show_result,
     "events": events.show_events,
     "db": database,

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from fluxx.dashboard.tree import Literal, Value, leaves
+from fluxx.dashboard.tree import Literal, Value, leaves, text_of
 
 MOST_SHOWN: Final = 1000
 LONGEST: Final = 400
@@ -97,5 +97,5 @@ def _difference(first: Decimal, second: Decimal) -> str:
 
 
 def _shown(value: Value) -> str:
-    text = value if isinstance(value, str) else str(value)
+    text = text_of(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

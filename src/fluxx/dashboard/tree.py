@@ -1,6 +1,7 @@
 """A result as a tree: JSON read so that it is shown as it was sent, numbers to the digit; with search. Pure."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -15,6 +16,10 @@ MOST_NODES: Final = 3000
 MOST_FOUND: Final = 200
 DEEPEST: Final = 60
 OPEN_LEVELS: Final = 2
+
+
+_PLAIN: Final = re.compile(r"[^\W\d]\w*")
+"""A key that stands in a path as it is."""
 
 
 class Literal(msgspec.Struct, frozen=True):
@@ -69,7 +74,7 @@ class _Growing:
         self._left -= 1
         items = _items(value)
         if items is None or depth > DEEPEST:
-            return Node(key=key, kind=_kind(value), text=_text(value) if items is None else "nested too deeply")
+            return Node(key=key, kind=_kind(value), text=text_of(value) if items is None else "nested too deeply")
         children = []
         for name, child in items:
             if self._left <= 0:
@@ -90,7 +95,7 @@ def search(value: Value, words: str) -> Sequence[Found]:
     wanted = words.casefold()
     found = []
     for path, leaf in leaves(value):
-        text = _text(leaf)
+        text = text_of(leaf)
         if wanted in text.casefold() or wanted in path.casefold():
             found.append(Found(path, text))
             if len(found) == MOST_FOUND:
@@ -99,7 +104,7 @@ def search(value: Value, words: str) -> Sequence[Found]:
 
 
 def leaves(value: Value, path: str = "") -> Iterator[tuple[str, Value]]:
-    """Yield each leaf with the path to it (``pages[2].text``), in the order of the document."""
+    """Yield each leaf with the path to it (``pages[2].text``), in the order of the document; no two are the same."""
     waiting = [(path, value)]
     while waiting:
         place, current = waiting.pop()
@@ -122,6 +127,8 @@ def _items(value: Value) -> Sequence[tuple[str, Value]] | None:
 def _joined(path: str, name: str, is_array: bool) -> str:  # noqa: FBT001 - a fact about the parent, told by position
     if is_array:
         return f"{path}[{name}]"
+    if not _PLAIN.fullmatch(name):
+        return f"{path}[{json.dumps(name, ensure_ascii=False)}]"
     return f"{path}.{name}" if path else name
 
 
@@ -139,7 +146,8 @@ def _kind(value: Value) -> str:
             return "word"
 
 
-def _text(value: Value) -> str:
+def text_of(value: Value) -> str:
+    """Return a leaf as it was written, a text without its quotes."""
     match value:
         case str():
             return value

@@ -4,6 +4,7 @@ The reasons are written by ``transitions`` and ``extraction``; here their fixed 
 that failures can be counted by kind and explained. A reason that nobody knows is ``OTHER``.
 """
 
+import re
 from typing import Final
 
 import msgspec
@@ -68,9 +69,12 @@ BEGINNINGS: Final = {
 """How the reasons of each kind begin; what extractors and operators made up comes later in them."""
 
 
+_OVERSIZED: Final = re.compile(r"\S+ answered with (?:more than|headers beyond)")
+
+
 def kind_of(reason: str | None) -> Kind:
     """Return the kind of trouble that ``reason`` tells of."""
     text = reason or ""
-    if " answered with more than " in text.partition(":")[0]:
+    if _OVERSIZED.match(text):
         return TOO_LARGE
     return next((kind for beginning, kind in BEGINNINGS.items() if text.startswith(beginning)), OTHER)

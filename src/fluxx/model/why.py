@@ -121,7 +121,7 @@ def limits_of(job: Job, limits: Limits, now: datetime) -> Sequence[Limit]:
     found = [_deadline(job, now), _errors(job, limits)]
     if job.status is Status.STARTED:
         found.append(_polls(job, limits))
-    return sorted(found, key=lambda limit: (limit.bites_at or job.deadline_at, -limit.share))
+    return sorted(found, key=lambda limit: (limit.bites_at is None, limit.bites_at or job.deadline_at))
 
 
 def _deadline(job: Job, now: datetime) -> Limit:

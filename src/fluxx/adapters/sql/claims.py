@@ -6,16 +6,18 @@ kept apart: SQLite has one writer at a time, PostgreSQL skips locked rows, SQL S
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, and_, literal_column, select, update
 
-from fluxx.adapters.sql.rows import job_of
+from fluxx.adapters.sql.rows import JOB_COLUMNS, job_of, jobs_of
 from fluxx.adapters.sql.tables import job
+from fluxx.adapters.sql.types import moment_to_text
 from fluxx.model.job import Job
 
 
@@ -29,51 +31,66 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     without: frozenset[UUID]
 
 
-PUSH_AHEAD: Final = (
-    update(job).where(job.c.JobID == bindparam("id")).values(DueAt=bindparam("until"), ClaimToken=bindparam("token"))
-)
-
 Claimer: TypeAlias = Callable[[Connection, Wanted], Sequence[Job]]
+"""Returns the jobs as they fell due, under their new token, longest due first."""
 
 
-def _is_due(wanted: Wanted) -> ColumnElement[bool]:
-    due = job.c.DueAt <= wanted.now
-    return and_(due, job.c.ClientApplicationExtractorID.not_in(wanted.without)) if wanted.without else due
+def _columns(**instead: str) -> str:
+    """Return the columns of a job, some of them replaced by expressions."""
+    return ", ".join(instead.get(name, f'"{name}"') for name in JOB_COLUMNS.values())
 
 
-def _claimed(rows: Sequence[Row[Any]], token: UUID) -> Sequence[Job]:
-    """Return the jobs as they fell due, under their new token, longest due first."""
-    jobs = [replace(job_of(row), due_at=row.FellDueAt, claim_token=token) for row in rows]
-    return sorted(jobs, key=lambda one: (one.due_at, one.job_id))
+# The hottest statements of all: given to the drivers as they are, as those of ``bulk``.
+SQLITE_DUE: Final = f"""\
+SELECT {_columns(ClaimToken=":token")} FROM "Job"
+WHERE "DueAt" <= :now AND "ClientApplicationExtractorID" NOT IN (SELECT value FROM json_each(:without))
+ORDER BY "DueAt" LIMIT :limit"""  # noqa: S608 - our own columns' names
+SQLITE_TAKE: Final = """\
+UPDATE "Job" SET "DueAt" = :until, "ClaimToken" = :token WHERE "JobID" IN (SELECT value FROM json_each(:ids))"""
+POSTGRESQL_TAKE: Final = f"""\
+WITH due AS (
+    SELECT "JobID" AS id, "DueAt" AS fell_due FROM extractor."Job"
+    WHERE "DueAt" <= %(now)s AND "ClientApplicationExtractorID" <> ALL(%(without)s::uuid[])
+    ORDER BY "DueAt" LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE extractor."Job" SET "DueAt" = %(until)s, "ClaimToken" = %(token)s FROM due WHERE "JobID" = due.id
+RETURNING {_columns(DueAt="due.fell_due")}"""  # noqa: S608 - as above
+
+_longest_due_first: Final = attrgetter("due_at")
 
 
 def claim_sqlite(connection: Connection, wanted: Wanted) -> Sequence[Job]:
     """Read, then push ahead: the write lock is held from the start, so nobody comes between."""
-    due = select(job, job.c.DueAt.label("FellDueAt")).where(_is_due(wanted)).order_by(job.c.DueAt).limit(wanted.limit)
-    rows = connection.execute(due).all()
-    if rows:
-        taken = [{"id": row.JobID, "until": wanted.until, "token": wanted.token} for row in rows]
-        connection.execute(PUSH_AHEAD, taken)
-    return _claimed(rows, wanted.token)
+    now, until = moment_to_text(wanted.now), moment_to_text(wanted.until)
+    values = {
+        "now": now,
+        "without": msgspec.json.encode(wanted.without).decode(),
+        "limit": wanted.limit,
+        "token": str(wanted.token),
+    }
+    jobs = jobs_of(connection.exec_driver_sql(SQLITE_DUE, values).all())
+    if jobs:
+        ids = msgspec.json.encode([one.job_id for one in jobs]).decode()
+        connection.exec_driver_sql(SQLITE_TAKE, {"until": until, "token": values["token"], "ids": ids})
+    return jobs
 
 
 def claim_postgresql(connection: Connection, wanted: Wanted) -> Sequence[Job]:
     """One statement: rows that another claimer has locked are skipped."""
-    due = (
-        select(job.c.JobID, job.c.DueAt.label("FellDueAt"))
-        .where(_is_due(wanted))
-        .order_by(job.c.DueAt)
-        .limit(wanted.limit)
-        .with_for_update(skip_locked=True)
-        .cte("due")
-    )
-    statement = (
-        update(job)
-        .where(job.c.JobID == due.c.JobID)
-        .values(DueAt=wanted.until, ClaimToken=wanted.token)
-        .returning(job, due.c.FellDueAt)
-    )
-    return _claimed(connection.execute(statement).all(), wanted.token)
+    values = {
+        "now": wanted.now,
+        "without": list(wanted.without),
+        "limit": wanted.limit,
+        "until": wanted.until,
+        "token": wanted.token,
+    }
+    rows = connection.exec_driver_sql(POSTGRESQL_TAKE, values).all()
+    return sorted(jobs_of(map(_in_utc, rows)), key=_longest_due_first)
+
+
+def _in_utc(row: Sequence[Any]) -> Sequence[Any]:
+    return [value.astimezone(UTC) if isinstance(value, datetime) else value for value in row]
 
 
 def claim_sqlserver(connection: Connection, wanted: Wanted) -> Sequence[Job]:
@@ -91,7 +108,14 @@ def claim_sqlserver(connection: Connection, wanted: Wanted) -> Sequence[Job]:
         .values(DueAt=wanted.until, ClaimToken=wanted.token)
         .returning(job, literal_column("deleted.[DueAt]", job.c.DueAt.type).label("FellDueAt"))
     )
-    return _claimed(connection.execute(statement).all(), wanted.token)
+    rows = connection.execute(statement).all()
+    jobs = (replace(job_of(row), due_at=row.FellDueAt, claim_token=wanted.token) for row in rows)
+    return sorted(jobs, key=_longest_due_first)
+
+
+def _is_due(wanted: Wanted) -> ColumnElement[bool]:
+    due = job.c.DueAt <= wanted.now
+    return and_(due, job.c.ClientApplicationExtractorID.not_in(wanted.without)) if wanted.without else due
 
 
 CLAIMERS: Final[dict[str, Claimer]] = {

@@ -37,7 +37,7 @@ NAMES: Final = (
 
 COLUMNS: Final = tuple(name.capitalize() for name in NAMES)
 
-Adding: TypeAlias = Callable[[Connection, Sequence[Values]], None]
+Adding: TypeAlias = Callable[[Connection, Sequence[Values]], object]
 
 
 class Rollups:

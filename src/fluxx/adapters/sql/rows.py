@@ -1,7 +1,9 @@
 """Between rows and the model: which column holds which field."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+import msgspec
 from sqlalchemy import Row
 
 from fluxx.model.job import ClientApplication, Extractor, File, Job, JobStatus, Status
@@ -37,6 +39,20 @@ def job_of(row: Row[Any]) -> Job:
     fields = {field: columns[column] for field, column in JOB_COLUMNS.items()}
     fields["status"] = Status(fields["status"])
     return Job(**fields)
+
+
+def jobs_of(rows: Iterable[Sequence[Any]]) -> list[Job]:
+    """Return the jobs in rows of ``JOB_COLUMNS`` as a driver gives them: text stands for ids and times, 1 for true.
+
+    msgspec makes a job of such a row in a fraction of the time that it takes column by column.
+    """
+    return msgspec.convert([_fields(row) for row in rows], list[Job])
+
+
+def _fields(row: Sequence[Any]) -> dict[str, Any]:
+    fields = dict(zip(JOB_COLUMNS, row, strict=True))
+    fields["is_active"] = bool(fields["is_active"])
+    return fields
 
 
 def status_of(row: Row[Any]) -> JobStatus:

@@ -27,7 +27,7 @@ class Id(TypeDecorator[UUID]):
 
     def bind_processor(self, dialect: Dialect) -> Processor | None:
         """Write SQLite's text."""
-        return _id_to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
+        return id_to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Processor | None:
         """Read SQLite's text."""
@@ -50,14 +50,15 @@ class Moment(TypeDecorator[datetime]):
 
     def bind_processor(self, dialect: Dialect) -> Processor | None:
         """Write SQLite's text."""
-        return _moment_to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
+        return moment_to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Processor | None:  # noqa: ARG002 - SQLAlchemy's signature
         """Read SQLite's text; elsewhere the driver's datetime, in UTC."""
         return _moment_from_text if dialect.name == "sqlite" else _in_utc
 
 
-def _id_to_text(value: UUID | None) -> str | None:
+def id_to_text(value: UUID | None) -> str | None:
+    """Return an id as SQLite keeps it."""
     return None if value is None else str(value)
 
 
@@ -65,7 +66,8 @@ def _id_from_text(value: str | None) -> UUID | None:
     return None if value is None else UUID(value)
 
 
-def _moment_to_text(value: datetime | None) -> str | None:
+def moment_to_text(value: datetime | None) -> str | None:
+    """Return a moment as SQLite keeps it: all of the same length, so that text sorts as time."""
     return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from fluxx.adapters.sql.bulk import Values, inserting, updating
+from fluxx.adapters.sql.bulk import COUNTING, Values, inserting, updating
 from fluxx.adapters.sql.rollups import Rollups
 from fluxx.adapters.sql.rows import JOB_COLUMNS
 from fluxx.adapters.sql.tables import job, job_status, outbox
@@ -46,10 +46,15 @@ _changed_row: Final = attrgetter(*CHANGING, "job_id")
 _history_row: Final = attrgetter(*HISTORY)
 
 
+class ClaimsLost(Exception):
+    """Not every claim named in a group is still held: nothing of it may be kept."""
+
+
 class Writing:
-    """The prepared statements of one dialect."""
+    """The prepared statements of one dialect. ``counts`` says that it notices lost claims by itself."""
 
     def __init__(self, dialect: str) -> None:
+        self.counts = dialect in COUNTING
         changing = [JOB_COLUMNS[field.removesuffix(".value")] for field in CHANGING]
         self._add_jobs = inserting(job, list(JOB_COLUMNS.values()), dialect)
         self._change_jobs = updating(job, changing, dialect)
@@ -63,8 +68,13 @@ class Writing:
         self._tell(connection, transitions)
 
     def change(self, connection: Connection, transitions: Sequence[Transition]) -> None:
-        """Update jobs, fenced by their claims, and write what their transitions tell."""
-        self._change_jobs(connection, [(*_changed_row(one.job), one.claim_token) for one in transitions])
+        """Update jobs, fenced by their claims, and write what their transitions tell.
+
+        Raises ``ClaimsLost`` where it ``counts``; the caller rolls back.
+        """
+        rows = [(*_changed_row(one.job), one.claim_token) for one in transitions]
+        if self._change_jobs(connection, rows).rowcount != len(rows) and self.counts:
+            raise ClaimsLost
         self._tell(connection, transitions)
 
     def _tell(self, connection: Connection, transitions: Sequence[Transition]) -> None:

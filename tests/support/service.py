@@ -10,7 +10,6 @@ from uuid import UUID
 
 import httpx
 import msgspec
-from support.facts import BOUND, FactsHeard
 
 from fluxx import running as service_parts
 from fluxx import settings as settings_module
@@ -24,6 +23,7 @@ from fluxx.ports.secrets import ApiKey
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts
 from fluxx.wiring import World
+from support.facts import BOUND, FactsHeard
 
 QUICK: dict[str, Any] = {
     "poll_interval_seconds": 0.02,

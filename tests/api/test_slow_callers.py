@@ -54,7 +54,7 @@ async def test_a_reader_that_goes_away_ends_the_reading(tmp_path: Path) -> None:
         server = HttpServer(create_app(replace(api_context(fluxx.world), blobs=blobs)), host="127.0.0.1", port=0)
         async with serving(server):
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            writer.write(f"GET /extractor/job/{job.job_id}/result HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            writer.write(f"GET /extractor/job/{job.job_id}/result HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
             writer.transport.abort()
             await asyncio.wait_for(blobs.closed.wait(), BOUND)

@@ -208,7 +208,7 @@ async def test_a_client_that_goes_away_leaves_nothing_behind(fluxx: House) -> No
     failures = len(fluxx.heard.of(REQUEST_FAILED))
     reader, writer = await asyncio.open_connection("127.0.0.1", int(str(fluxx.service.url).rpartition(":")[2]))
     writer.write(
-        f"POST /files?clientApplicationId={client} HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n"
+        f"POST /files?clientApplicationId={client} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900000\r\n"
         f"Content-Type: {FORM['content-type']}\r\nExpect: 100-continue\r\n\r\n".encode()
     )
     assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -35,7 +35,7 @@ CHANGES: Final = (Column("TIME (UTC)", Room.WHOLE), Column("STATUS", Room.WHOLE)
 
 
 def top() -> None:
-    """Watch the whole service: jobs by state and extractor, what is wrong, what happens.
+    """Watch the whole service at a glance.
 
     Finished jobs, retries and times are those of the last hour.
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def why(job_id: JobId, as_json: AsJson = False) -> None:
-    """Say why a job is where it is: what happened, what it waits for, until when, what to do."""
+    """Say in plain sentences why a job is where it is."""
     from fluxx.model import why as reasons
 
     file_name, situation = with_world(lambda world: _situation(world, job_id))

@@ -12,6 +12,7 @@ from fluxx.api.access.credentials import credentials
 from fluxx.api.access.rates import Rates
 from fluxx.api.app import create_app
 from fluxx.api.context import ApiContext
+from fluxx.api.gauges import Gauges
 from fluxx.api.live_hub import Hub
 from fluxx.api.server import HttpServer
 from fluxx.dashboard.site import add_dashboard
@@ -165,6 +166,7 @@ def api_context(world: World, roles: frozenset[Role] = ALL_ROLES, relay: Relay |
         intervention=intervention(world),
         blobs=world.blobs,
         live=Hub(world.changes, world.facts),
+        gauges=Gauges(observer=world.observer, registrations=world.registrations, clock=world.clock, facts=world.facts),
         signer=world.signer,
         credentials=credentials(world.settings, clock=world.clock, facts=world.facts),
         rates=Rates(world.settings.rate_limit_per_second),
@@ -257,6 +259,7 @@ def _dispatcher(world: World, relaying: Loop, claiming: Loop) -> Dispatcher:
         blobs=world.blobs,
         handed_out=handed_out,
         clock=world.clock,
+        facts=world.facts,
         timeout=settings.poll_timeout_seconds,
         max_bytes=settings.max_result_bytes,
     )

@@ -7,12 +7,12 @@ themselves is not ours, so warnings and errors are scrubbed once more on their w
 
 import logging
 import sys
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, TextIO
 
 import msgspec
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from fluxx.scrubbing import masked
 
@@ -20,12 +20,16 @@ PREFIX: Final = "fluxx_"
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """Something that happened. ``labels`` names the fields that its counter is split by."""
+    """Something that happened. ``labels`` names the fields that its counter is split by.
+
+    The counter grows by one, or by the number in the field ``amount``.
+    """
 
     name: str
     level: int
     wording: str
     labels: tuple[str, ...] = ()
+    amount: str | None = None
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -37,6 +41,14 @@ class Measure(msgspec.Struct, frozen=True):
     buckets: tuple[float, ...] = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
+class Level(msgspec.Struct, frozen=True):
+    """How much of something there is now: a Prometheus gauge."""
+
+    name: str
+    wording: str
+    labels: tuple[str, ...] = ()
+
+
 # The life of a file
 FILE_UPLOADED = Fact("file_uploaded", logging.INFO, "File {file_id} uploaded: {size} bytes")
 FILE_ACCEPTED = Fact("file_accepted", logging.INFO, "File {file_id} accepted: {new_jobs} new jobs")
@@ -44,17 +56,17 @@ MESSAGE_POISONED = Fact(
     "message_poisoned", logging.WARNING, "Message {message_id} dead-lettered: {reason}: {description}", ("reason",)
 )
 MESSAGE_ABANDONED = Fact("message_abandoned", logging.WARNING, "Message {message_id} will come again: {error}")
-JOBS_CLAIMED = Fact("jobs_claimed", logging.DEBUG, "Claimed {count} due jobs")
+JOBS_CLAIMED = Fact("jobs_claimed", logging.DEBUG, "Claimed {count} due jobs", amount="count")
 JOB_STARTED = Fact("job_started", logging.INFO, "Job {job_id} started: {message}")
 JOB_NOT_READY = Fact("job_not_ready", logging.DEBUG, "Job {job_id}: {message}")
 JOB_RETRYING = Fact("job_retrying", logging.WARNING, "Job {job_id}: {message}")
 JOB_SUCCEEDED = Fact("job_succeeded", logging.INFO, "Job {job_id} succeeded: {message}")
-JOB_FAILED = Fact("job_failed", logging.ERROR, "Job {job_id} failed: {message}")
+JOB_FAILED = Fact("job_failed", logging.ERROR, "Job {job_id} failed: {message}", ("kind",))
 JOB_CANCELLED = Fact("job_cancelled", logging.INFO, "Job {job_id} cancelled")
 CLAIM_LOST = Fact("claim_lost", logging.INFO, "Job {job_id}: the claim was lost, the work is dropped")
 STEP_FAILED = Fact("step_failed", logging.ERROR, "Job {job_id}: unexpected {error}")
 VAULT_RETRYING = Fact("vault_retrying", logging.WARNING, "The Key Vault is asked again: {error}")
-EVENTS_PUBLISHED = Fact("events_published", logging.DEBUG, "Published {count} events")
+EVENTS_PUBLISHED = Fact("events_published", logging.DEBUG, "Published {count} events", amount="count")
 
 # The reference extractors
 EXTRACTION_WORKER_STARTED = Fact("extraction_worker_started", logging.DEBUG, "Extraction process {pid} started")
@@ -87,8 +99,23 @@ ISSUER_AWAY = Fact("issuer_away", logging.WARNING, "The keys of AUTH_ISSUER can'
 
 SUBMIT_SECONDS = Measure("submit_seconds", "How long a submission took", ("outcome",))
 POLL_SECONDS = Measure("poll_seconds", "How long a poll took, result included", ("outcome",))
-LATENESS_SECONDS = Measure("lateness_seconds", "From falling due to being claimed")
+LATENESS_SECONDS = Measure("lateness_seconds", "How long due jobs waited to be claimed")
+COLLECT_SECONDS = Measure("collect_seconds", "How long it took to store a result, its download included", ("outcome",))
+CALL_SECONDS = Measure(
+    "call_seconds", "How long a call to the bus, the storage or the vault took", ("part", "call", "outcome")
+)
+LOOP_REST_SECONDS = Measure("loop_rest_seconds", "How long a loop rested after a step", ("loop",))
 GROUP_SIZE = Measure("commit_group_size", "Transitions written per commit", (), (1, 2, 5, 10, 20, 50, 100, 200, 500))
+
+
+JOBS = Level("jobs", "Jobs that are alive now, by state and extractor", ("status", "extractor", "name"))
+JOBS_FINISHED = Level(
+    "jobs_finished", "Jobs that ended since the beginning, forgotten ones included", ("status", "extractor", "name")
+)
+OLDEST_DUE_SECONDS = Level("oldest_due_seconds", "For how long the longest due job has been due; 0 where none is")
+OUTBOX_LAG_SECONDS = Level(
+    "outbox_lag_seconds", "For how long the oldest unpublished event has waited; 0 where none does"
+)
 
 
 class Facts:
@@ -101,6 +128,7 @@ class Facts:
         self._listeners: list[Callable[[Fact, dict[str, Any]], None]] = []
         self._counters: dict[str, Counter] = {}
         self._histograms: dict[str, Histogram] = {}
+        self._gauges: dict[str, Gauge] = {}
         self._observers: dict[tuple[str, ...], Callable[[float], None]] = {}
 
     def listen(self, listener: Callable[[Fact, dict[str, Any]], None]) -> None:
@@ -112,7 +140,8 @@ class Facts:
     ) -> None:
         """Tell that something happened. ``trace`` adds a traceback to the log line; ``secrets`` are masked in it."""
         counter = self._counters.get(fact.name) or self._counter(fact)
-        (counter.labels(*(str(fields[label]) for label in fact.labels)) if fact.labels else counter).inc()
+        amount = 1 if fact.amount is None else fields[fact.amount]
+        (counter.labels(*(str(fields[label]) for label in fact.labels)) if fact.labels else counter).inc(amount)
         for listener in self._listeners:
             listener(fact, fields)
         if self._logger is not None and fact.level >= self._level:
@@ -128,6 +157,20 @@ class Facts:
             observer = (histogram.labels(*labels) if measure.labels else histogram).observe
             self._observers[measure.name, *labels] = observer
         observer(value)
+
+    def level(self, level: Level, values: Mapping[tuple[str, ...], float]) -> None:
+        """Set how much there is now, by the values of the labels; what is left out is gone."""
+        gauge = self._gauges.get(level.name) or self._gauge(level)
+        if not level.labels:
+            gauge.set(values[()])
+            return
+        gauge.clear()
+        for labels, value in values.items():
+            gauge.labels(*labels).set(value)
+
+    def _gauge(self, level: Level) -> Gauge:
+        made = Gauge(PREFIX + level.name, level.wording, level.labels, registry=self.registry)
+        return self._gauges.setdefault(level.name, made)
 
     def _counter(self, fact: Fact) -> Counter:
         made = Counter(PREFIX + fact.name, fact.wording, fact.labels, registry=self.registry)

@@ -19,6 +19,7 @@ from fluxx.adapters.embedded.signing import UrlSigner, load_or_make_key
 from fluxx.adapters.http.client import HttpExtractorClient
 from fluxx.adapters.http.egress import EgressGuard
 from fluxx.adapters.http.registry import HttpRegistry
+from fluxx.adapters.measuring import measured
 from fluxx.adapters.sql import migrations
 from fluxx.adapters.sql.database import SqlDatabase
 from fluxx.adapters.sql.engine import make_engine
@@ -104,9 +105,9 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
             files=database.files,
             outbox=database.outbox,
             registry=_registry(settings, database, stack),
-            bus=choice.bus(database),
-            blobs=choice.blobs(signer),
-            secrets=choice.secrets(),
+            bus=measured(choice.bus(database), "bus", facts),
+            blobs=measured(choice.blobs(signer), "blobs", facts),
+            secrets=measured(choice.secrets(), "secrets", facts),
             extractors=extractors,
             egress=EgressGuard(settings.egress_allowed_networks),
             signer=signer,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fluxx.cli import configuration_page, reference_page
+from fluxx.cli import configuration_page, metrics_page, reference_page
 from fluxx.extraction import matrix_page
 from fluxx.model import drawing
 from support.generated import ROOT, with_sections
@@ -21,6 +21,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/configuration.md": configuration_page.render,
     "docs/events.md": with_sections("docs/events.md", envelopes=envelopes_page),
     "docs/extractor-contract.md": with_sections("docs/extractor-contract.md", matrix=matrix_page.render),
+    "docs/metrics.md": metrics_page.render,
     "docs/openapi/files.json": openapi_page("files"),
     "docs/openapi/jobs.json": openapi_page("jobs"),
     "docs/openapi/registration.json": openapi_page("registration"),

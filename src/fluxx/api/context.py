@@ -9,6 +9,7 @@ import msgspec
 
 from fluxx.api.access.credentials import Credentials
 from fluxx.api.access.rates import Rates
+from fluxx.api.gauges import Gauges
 from fluxx.api.live_hub import Hub
 from fluxx.clock import Clock
 from fluxx.extraction.intervention import Intervention
@@ -45,6 +46,7 @@ class ApiContext(msgspec.Struct, frozen=True, kw_only=True):
     intervention: Intervention
     blobs: Blobs
     live: Hub
+    gauges: Gauges
     signer: SignatureCheck | None
     credentials: Credentials
     rates: Rates

@@ -27,6 +27,7 @@ class HealthRoutes:
     def __init__(self, context: ApiContext) -> None:
         self._checks = context.checks
         self._facts = context.facts
+        self._gauges = context.gauges
 
     def router(self) -> APIRouter:
         """Return the routes."""
@@ -67,7 +68,8 @@ class HealthRoutes:
         return problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, checks=checks)
 
     async def get_metrics(self) -> Response:
-        """Return the counters and distributions of all facts."""
+        """Return how much there is now, and the counters and distributions of all facts."""
+        await self._gauges.refresh()
         return Response(generate_latest(self._facts.registry), media_type=CONTENT_TYPE_LATEST)
 
 

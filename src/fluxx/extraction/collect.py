@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from time import monotonic
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
@@ -15,6 +16,7 @@ from fluxx.ports.blobs import Blobs, Stored
 from fluxx.ports.extractor import Answer, Call, ExtractorClient
 from fluxx.ports.secrets import ApiKey, Secrets
 from fluxx.scrubbing import secrets_of_url
+from fluxx.telemetry import COLLECT_SECONDS, Facts
 
 RESULT_TYPE: Final = "application/json"
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -31,10 +33,12 @@ class Collect:
         blobs: Blobs,
         handed_out: HandedOut,
         clock: Clock,
+        facts: Facts,
         timeout: float,
         max_bytes: int,
     ) -> None:
         self._client = client
+        self._facts = facts
         self._secrets = secrets
         self._blobs = blobs
         self._handed_out = handed_out
@@ -44,6 +48,12 @@ class Collect:
 
     async def __call__(self, job: Job, ready: Ready, *, extractor: Extractor, base_url: str, polled: bool) -> Outcome:
         """Store the result of ``job``; ``base_url`` is what a relative ``resultUrl`` is relative to."""
+        began = monotonic()
+        outcome = await self._collected(job, ready, extractor, base_url, polled=polled)
+        self._facts.observe(COLLECT_SECONDS, monotonic() - began, type(outcome).__name__)
+        return outcome
+
+    async def _collected(self, job: Job, ready: Ready, extractor: Extractor, base_url: str, *, polled: bool) -> Outcome:
         if ready.result_url is None:
             stored = await self._store(job, ready.inline or b"")
             return _extracted(job, stored, polled=polled)

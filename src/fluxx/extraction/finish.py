@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,7 @@ from fluxx.extraction.asking import SecretsOf, Step, guarded
 from fluxx.model import deadlines, transitions
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import Job, Status
+from fluxx.model.kinds import kind_of
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry
 from fluxx.model.transitions import Transition
 from fluxx.ports.jobs import JobStore
@@ -87,8 +88,14 @@ class Finish:
             return None
         if transition.events:
             self._announce()
-        self._facts.tell(_fact(outcome, transition), job_id=job.job_id, message=transition.job.status_message)
+        self._tell(_fact(outcome, transition), transition.job)
         return transition.job.due_at
+
+    def _tell(self, fact: Fact, job: Job) -> None:
+        fields: dict[str, Any] = {"job_id": job.job_id, "message": job.status_message}
+        if fact is JOB_FAILED:
+            fields["kind"] = kind_of(job.status_message).name
+        self._facts.tell(fact, **fields)
 
     async def _outcome(self, job: Job) -> Outcome:
         if job.status is Status.QUEUED and deadlines.is_over(job, self._clock.now()):

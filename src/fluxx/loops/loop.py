@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from fluxx.errors import Unavailable
-from fluxx.telemetry import LOOP_FAILED, Facts
+from fluxx.telemetry import LOOP_FAILED, LOOP_REST_SECONDS, Facts
 
 ERROR_REST_CAP: Final = 30.0
 """Seconds: the longest rest after steps that failed in a row."""
@@ -41,6 +41,7 @@ class Loop:
         while not self._stopping.is_set():
             self._awake.clear()
             rest = await self._guarded_step()
+            self._facts.observe(LOOP_REST_SECONDS, rest, self.name)
             if rest > 0:
                 await _passed(rest, unless=self._stopping if self.failures else self._awake)
             else:

@@ -44,7 +44,7 @@ class Steps:
         common: dict[str, Any] = {"clock": world.clock, "timeout": TIMEOUT, "max_bytes": LARGEST}
         handed_out = HandedOut(catalogue=catalogue, blobs=world.blobs, secrets=world.secrets, url_ttl=3600.0)
         common["handed_out"] = handed_out
-        collect = Collect(client=world.extractors, secrets=world.secrets, blobs=world.blobs, **common)
+        collect = Collect(client=world.extractors, secrets=world.secrets, blobs=world.blobs, facts=Facts(), **common)
         self._poll = Poll(asking=asking, catalogue=catalogue, collect=collect, **common)
         self._submit = Submit(asking=asking, catalogue=catalogue, collect=collect, **common)
         self._secrets_of = handed_out.secrets_of

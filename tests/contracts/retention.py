@@ -3,6 +3,8 @@
 Bind it with a subclass that has a fixture ``world``.
 """
 
+import asyncio
+from contextlib import AsyncExitStack
 from uuid import UUID, uuid4
 
 import pytest
@@ -11,6 +13,7 @@ from fluxx.errors import NotFound
 from fluxx.model.job import Job
 from fluxx.model.outcome import Extracted, Refused, Submitted
 from fluxx.ports.bus import Message
+from fluxx.ports.jobs import JobFilter
 from support.stores import StoresWorld
 
 DAY = 86_400.0
@@ -69,6 +72,18 @@ class RetentionContract:
         histories = await world.reader.histories([gone.job_id, kept.job_id])
         assert [len(lines) for lines in histories.values()] == [0, 3]
         assert await world.reader.job(kept.job_id) == kept
+
+    async def test_many_may_forget_the_same_at_once(self, world: StoresWorld) -> None:
+        jobs = await ended(world, 20)
+        ids, files = [job.job_id for job in jobs], [job.file_id for job in jobs]
+        async with AsyncExitStack() as stack:
+            processes = [await stack.enter_async_context(world.another()) for _ in range(4)]
+            await asyncio.gather(
+                *(process.retention.forget_jobs(ids[:: (-1) ** number]) for number, process in enumerate(processes))
+            )
+            await asyncio.gather(*(process.retention.forget_files(files) for process in processes))
+        assert await world.reader.jobs(JobFilter(), limit=10) == []
+        assert await world.files.files(files) == {}
 
     async def test_live_jobs_stay_however_old_they_are(self, world: StoresWorld) -> None:
         queued, started = await world.queued(2)

@@ -105,7 +105,7 @@ resource api 'Microsoft.App/containerApps@2024-03-01' = [
               cpu: json('0.5')
               memory: '1Gi'
             }
-            // Not /readyz: it asks every part, also those that this role has no right to.
+            // Not /readyz: a part that is away would take all replicas away, and with them the answers that say so.
             probes: [
               { type: 'Startup', httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 2, failureThreshold: 30 }
               { type: 'Liveness', httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 10 }

@@ -6,7 +6,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from fluxx.api.access.credentials import credentials
 from fluxx.api.access.rates import Rates
@@ -29,24 +29,12 @@ from fluxx.intake.accepting import Accepting
 from fluxx.loops.loop import Loop
 from fluxx.loops.supervisor import Part, Supervisor
 from fluxx.outbox.relay import Relay
+from fluxx.roles import ALL_ROLES, API_ROLES, NEEDS, ApiRole, Roles
 from fluxx.settings import Settings
 from fluxx.telemetry import PART_AWAY, SERVICE_DRAINING, SERVICE_READY, SERVICE_STOPPED
 from fluxx.upkeep.purge import ROUND_REST
 from fluxx.wiring import World, intervention, purge, registering, timekeeping, uploading
 from fluxx.wiring_dashboard import dashboard_context
-
-Role: TypeAlias = Literal["worker", "registration", "files", "jobs"]
-ApiRole: TypeAlias = Literal["registration", "files", "jobs"]
-API_ROLES: Final[tuple[ApiRole, ...]] = ("registration", "files", "jobs")
-ALL_ROLES: Final[frozenset[Role]] = frozenset({"worker", *API_ROLES})
-
-NEEDS: Final[dict[Role, tuple[str, ...]]] = {
-    "worker": ("database", "bus", "blobs", "secrets"),
-    "registration": ("database", "secrets"),
-    "files": ("database", "bus", "blobs"),
-    "jobs": ("database", "blobs"),
-}
-"""Which parts of the world each role can't do without: asked at the start, and by ``/readyz``."""
 
 Checks: TypeAlias = Mapping[str, Callable[[], Awaitable[None]]]
 
@@ -57,7 +45,7 @@ DRAIN_PATIENCE: Final = 5.0
 class Service:
     """Runs ``roles`` until ``stop``. ``url`` is known once ``ready`` is set (None without an API role)."""
 
-    def __init__(self, world: World, *, roles: frozenset[Role], host: str, port: int) -> None:
+    def __init__(self, world: World, *, roles: Roles, host: str, port: int) -> None:
         self.ready = asyncio.Event()
         self.url: str | None = None
         self._world = world
@@ -119,7 +107,7 @@ class Service:
         return [Part(name="http", run=server.run, stop=stop)]
 
 
-def _check_signed_urls(roles: frozenset[Role], settings: Settings) -> None:
+def _check_signed_urls(roles: Roles, settings: Settings) -> None:
     """Refuse a worker that could only make file URLs that lead nowhere."""
     if settings.keeps_blobs_in_folder and settings.public_url is None and "worker" in roles and "files" not in roles:
         raise Misconfigured(
@@ -128,7 +116,7 @@ def _check_signed_urls(roles: frozenset[Role], settings: Settings) -> None:
         )
 
 
-def checks(world: World, roles: frozenset[Role]) -> Checks:
+def checks(world: World, roles: Roles) -> Checks:
     """Return what to ask of the parts that ``roles`` need; each raises ``Misconfigured`` or ``Unavailable``."""
     every: Checks = {
         "database": world.database.check,
@@ -140,7 +128,7 @@ def checks(world: World, roles: frozenset[Role]) -> Checks:
     return {name: check for name, check in every.items() if name in needed}
 
 
-def _readiness(world: World, roles: frozenset[Role], relay: Relay | None) -> Checks:
+def _readiness(world: World, roles: Roles, relay: Relay | None) -> Checks:
     """Return the checks for ``/readyz``: the bus is ready only where it takes what the relay publishes, too."""
     found = checks(world, roles)
     if relay is None or "bus" not in found:
@@ -153,7 +141,7 @@ def _readiness(world: World, roles: frozenset[Role], relay: Relay | None) -> Che
     return {**found, "bus": bus}
 
 
-def api_context(world: World, roles: frozenset[Role] = ALL_ROLES, relay: Relay | None = None) -> ApiContext:
+def api_context(world: World, roles: Roles = ALL_ROLES, relay: Relay | None = None) -> ApiContext:
     """Return what the HTTP APIs stand on; ``relay`` is the one of the worker in the same process."""
     return ApiContext(
         clock=world.clock,

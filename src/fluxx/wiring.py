@@ -38,6 +38,7 @@ from fluxx.ports.registrations import FileStore, RegistrationStore, Registry
 from fluxx.ports.retention import Retention
 from fluxx.ports.secrets import ApiKey, Secrets
 from fluxx.registration.registering import Registering
+from fluxx.roles import Roles
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts
 from fluxx.upkeep.purge import Purge
@@ -76,8 +77,12 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: random.Random) -> AsyncIterator[World]:
+async def connect(
+    settings: Settings, *, facts: Facts, clock: Clock, chance: random.Random, roles: Roles | None = None
+) -> AsyncIterator[World]:
     """Open the adapters that the settings name; close them in reverse.
+
+    Their checks look for what ``roles`` use and have the rights for; without roles, for everything.
 
     An embedded database is brought up to date; any other must be (``Misconfigured`` says what to run).
     """
@@ -88,7 +93,7 @@ async def connect(settings: Settings, *, facts: Facts, clock: Clock, chance: ran
         stack.push_async_callback(database.close)
         # Before anything is claimed: a clock that is ahead would take the jobs of others for abandoned.
         corrected.offset = await database.offset_of(clock)
-        choice = _Choice(settings, stack, clock=corrected, facts=facts)
+        choice = _Choice(settings, stack, clock=corrected, facts=facts, roles=roles)
         extractors = HttpExtractorClient(
             allowed_networks=settings.egress_allowed_networks, max_connections=settings.max_concurrency
         )
@@ -162,9 +167,12 @@ def _signer(settings: Settings) -> UrlSigner | None:
 class _Choice:
     """Bus, blobs and secrets: Azure's where that is configured, the embedded ones where not."""
 
-    def __init__(self, settings: Settings, stack: AsyncExitStack, *, clock: Clock, facts: Facts) -> None:
+    def __init__(
+        self, settings: Settings, stack: AsyncExitStack, *, clock: Clock, facts: Facts, roles: Roles | None
+    ) -> None:
         self._settings = settings
         self._stack = stack
+        self._roles = roles
         self._clock = clock
         self._facts = facts
 
@@ -177,18 +185,20 @@ class _Choice:
         return Azure(self._settings, self._stack, clock=self._clock, facts=self._facts)
 
     def bus(self, database: SqlDatabase) -> Bus:
-        settings = self._settings
-        subscriptions = {
-            settings.topic_accepted_file: [settings.accepted_file_subscription],
-            settings.topic_job_status: [settings.job_status_subscription],
-        }
+        settings, roles = self._settings, self._roles
+        accepted, status = settings.topic_accepted_file, settings.topic_job_status
+        subscriptions = {accepted: [settings.accepted_file_subscription], status: [settings.job_status_subscription]}
         if settings.keeps_topics_in_database:
             return database.bus(subscriptions)
-        return self._azure.bus(subscriptions, sends_to=list(subscriptions))
+        if roles is None:
+            return self._azure.bus(subscriptions, sends_to=[accepted, status])
+        read = {accepted: subscriptions[accepted]} if "worker" in roles else {}
+        sends_to = [topic for role, topic in (("files", accepted), ("worker", status)) if role in roles]
+        return self._azure.bus(read, sends_to=sends_to)
 
     def blobs(self, signer: UrlSigner | None) -> Blobs:
         if signer is None:
-            return self._azure.blobs()
+            return self._azure.blobs(signs=self._roles is None or "worker" in self._roles)
         folder = FolderBlobs(_home(self._settings) / "blobs", signer)
         self._stack.push_async_callback(folder.close)
         return folder

@@ -30,7 +30,7 @@ class Azure:
         self._identity: BoundedCredential | None = None
 
     def bus(self, subscriptions: Subscriptions, *, sends_to: Sequence[str]) -> ServiceBus:
-        """Return Service Bus, by connection string or by namespace and identity."""
+        """Return Service Bus, by connection string or by namespace and identity; it must have what is named here."""
         secret = self._settings.service_bus_connection_string
         bus = ServiceBus(
             connection_string=secret.get_secret_value() if secret else None,
@@ -42,14 +42,16 @@ class Azure:
         self._stack.push_async_callback(bus.close)
         return bus
 
-    def blobs(self) -> AzureBlobs:
-        """Return Blob Storage, by connection string or by account URL and identity."""
+    def blobs(self, *, signs: bool) -> AzureBlobs:
+        """Return Blob Storage, by connection string or by account URL and an identity that ``signs`` or doesn't."""
         secret, container = self._settings.storage_connection_string, self._settings.storage_container
         if secret:
             blobs = azure_blobs.by_connection_string(secret.get_secret_value(), container=container)
         else:
             account_url = self._settings.storage_account_url or ""
-            blobs = azure_blobs.by_identity(account_url, self._credential(), container=container, clock=self._clock)
+            blobs = azure_blobs.by_identity(
+                account_url, self._credential(), container=container, clock=self._clock, signs=signs
+            )
         self._stack.push_async_callback(blobs.close)
         return blobs
 

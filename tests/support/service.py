@@ -20,6 +20,7 @@ from fluxx.messages.accepted_file import AcceptedFile
 from fluxx.model.job import Extractor
 from fluxx.ports.bus import Message
 from fluxx.ports.secrets import ApiKey
+from fluxx.roles import ALL_ROLES, Roles
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts
 from fluxx.wiring import World
@@ -111,7 +112,7 @@ class House(msgspec.Struct, frozen=True):
 async def house(
     home: Path,
     *,
-    roles: frozenset[service_parts.Role] = service_parts.ALL_ROLES,
+    roles: Roles = ALL_ROLES,
     clock: Clock | None = None,
     seed: int = 1,
     **overrides: Any,

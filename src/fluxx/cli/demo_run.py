@@ -23,7 +23,8 @@ from fluxx.errors import Unavailable
 from fluxx.extractors.run import Running
 from fluxx.model.job import Status
 from fluxx.ports.secrets import ApiKey
-from fluxx.running import ALL_ROLES, Service
+from fluxx.roles import ALL_ROLES
+from fluxx.running import Service
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts, logger
 from fluxx.wiring import World

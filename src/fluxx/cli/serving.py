@@ -9,7 +9,8 @@ from fluxx.cli.opening import run_service
 from fluxx.cli.options import Host, Port
 
 if TYPE_CHECKING:
-    from fluxx.running import Role, Service
+    from fluxx.roles import Roles
+    from fluxx.running import Service
     from fluxx.settings import Settings
 
 serve: Final = group("Serve one of the HTTP APIs alone; run as many as you like.")
@@ -52,7 +53,7 @@ def serve_files(host: Host = LOOPBACK, port: Port = PORT) -> None:
     run_service(_served(frozenset({"files"}), host, port))
 
 
-async def _served(roles: "frozenset[Role]", host: str, port: int) -> None:
+async def _served(roles: "Roles", host: str, port: int) -> None:
     from fluxx.cli.opening import load_settings, service_facts
 
     settings = await load_settings()
@@ -65,7 +66,8 @@ async def _served(roles: "frozenset[Role]", host: str, port: int) -> None:
     from fluxx.running import Service
 
     facts = service_facts(settings)
-    async with wiring.connect(settings, facts=facts, clock=SystemClock(), chance=random.Random()) as world:
+    clock, chance = SystemClock(), random.Random()
+    async with wiring.connect(settings, facts=facts, clock=clock, chance=chance, roles=roles) as world:
         service = Service(world, roles=roles, host=host, port=port)
         announcing = asyncio.create_task(_announced(service, settings))
         with asked_to_end(service.stop):

@@ -44,9 +44,18 @@ def by_connection_string(connection_string: str, *, container: str, **transport:
 
 
 def by_identity(
-    account_url: str, credential: AsyncTokenCredential, *, container: str, clock: Clock, **transport: Any
+    account_url: str,
+    credential: AsyncTokenCredential,
+    *,
+    container: str,
+    clock: Clock,
+    signs: bool = True,
+    **transport: Any,
 ) -> "AzureBlobs":
-    """Return the store of an account used with the service's identity. Raises ``Misconfigured``."""
+    """Return the store of an account used with the service's identity. Raises ``Misconfigured``.
+
+    Who ``signs`` no URLs needs no right to.
+    """
     try:
         service = BlobServiceClient(account_url, credential, **_options(), **transport)
     except ValueError as error:
@@ -54,7 +63,7 @@ def by_identity(
     account_name = service.account_name or urlsplit(account_url).path.strip("/")
     if not account_name:
         raise Misconfigured("STORAGE_ACCOUNT_URL must look like https://<account>.blob.core.windows.net.")
-    return AzureBlobs(service, container, DelegationSigning(service, account_name, clock))
+    return AzureBlobs(service, container, DelegationSigning(service, account_name, clock), signs=signs)
 
 
 def _options() -> dict[str, Any]:
@@ -72,10 +81,11 @@ def _options() -> dict[str, Any]:
 class AzureBlobs:
     """The ``Blobs`` port on one container. Make it by ``by_connection_string`` or ``by_identity``."""
 
-    def __init__(self, service: BlobServiceClient, container: str, signing: UrlSigning) -> None:
+    def __init__(self, service: BlobServiceClient, container: str, signing: UrlSigning, *, signs: bool = True) -> None:
         self._service = service
         self._container = service.get_container_client(container)
         self._signing = signing
+        self._signs = signs
 
     async def write(
         self, path: str, content: bytes | AsyncIterable[bytes], *, content_type: str, once: bool = False
@@ -121,7 +131,8 @@ class AzureBlobs:
         name = self._container.container_name
         try:
             await self._container.get_container_properties(retry_total=0)
-            await self._signing.ready()
+            if self._signs:
+                await self._signing.ready()
         except ResourceNotFoundError as error:
             raise Misconfigured(f"STORAGE_CONTAINER: the storage account has no container {name}.") from error
         except AzureError as error:

@@ -122,6 +122,11 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="Requests a second that one caller may make to one process for long; ten seconds' worth at once.",
     )
+    otel_exporter_otlp_endpoint: str | None = Field(
+        None,
+        description="OpenTelemetry collector that traces are sent to, over OTLP/HTTP, e.g. http://localhost:4318;"
+        " unset: no traces.",
+    )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log: console or json.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level logged.")
 

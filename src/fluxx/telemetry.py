@@ -7,7 +7,8 @@ themselves is not ours, so warnings and errors are scrubbed once more on their w
 
 import logging
 import sys
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
 import msgspec
@@ -15,6 +16,7 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from fluxx.scrubbing import masked
+from fluxx.tracing import Kind, NoTracing, Span, Tracing, current, trace_id_of
 
 PREFIX: Final = "fluxx_"
 
@@ -121,8 +123,9 @@ OUTBOX_LAG_SECONDS = Level(
 class Facts:
     """Where facts are told. One instance is made by the wiring and handed to everybody."""
 
-    def __init__(self, logger: Any = None, *, level: int = logging.INFO) -> None:
+    def __init__(self, logger: Any = None, *, level: int = logging.INFO, tracing: Tracing | None = None) -> None:
         self.registry = CollectorRegistry()
+        self._tracing = tracing or NoTracing()
         self._logger = logger
         self._level = level
         self._listeners: list[Callable[[Fact, dict[str, Any]], None]] = []
@@ -147,7 +150,22 @@ class Facts:
         if self._logger is not None and fact.level >= self._level:
             wording = fact.wording.format_map(fields)
             shown = {name: str(value) for name, value in fields.items()}
+            if trace_id := trace_id_of(current.get()):
+                shown["trace_id"] = trace_id
             self._logger.log(fact.level, wording, fact=fact.name, exc_info=trace, _secrets=secrets, **shown)
+
+    @contextmanager
+    def span(
+        self, name: str, *, kind: Kind = "internal", parent: str | None = None, **attributes: Any
+    ) -> Iterator[Span]:
+        """Do the block's work as a span of the trace of ``parent`` (else of the running span, else of a new one)."""
+        told = {f"{PREFIX[:-1]}.{key}": str(value) for key, value in attributes.items()}
+        with self._tracing.span(name, kind=kind, parent=parent or current.get(), attributes=told) as span:
+            token = current.set(span.traceparent)
+            try:
+                yield span
+            finally:
+                current.reset(token)
 
     def observe(self, measure: Measure, value: float, *labels: str) -> None:
         """Add one value to a distribution."""

@@ -41,6 +41,7 @@ from fluxx.registration.registering import Registering
 from fluxx.roles import Roles
 from fluxx.settings import Settings
 from fluxx.telemetry import Facts
+from fluxx.tracing import NoTracing, Tracing
 from fluxx.upkeep.purge import Purge
 from fluxx.upkeep.timekeeping import Timekeeping
 
@@ -209,6 +210,17 @@ class _Choice:
         folder = FolderSecrets(_home(self._settings) / "secrets")
         self._stack.push_async_callback(folder.close)
         return folder
+
+
+def tracing(settings: Settings) -> Tracing:
+    """Return what makes traces: OpenTelemetry where a collector is configured, else nothing does."""
+    if settings.otel_exporter_otlp_endpoint is None:
+        return NoTracing()
+    try:
+        from fluxx.adapters.otlp import OtlpTracing  # noqa: PLC0415 - a tenth of a second, only where configured
+    except ModuleNotFoundError as missing:
+        raise Misconfigured(f"Traces need {missing.name}; run: pip install 'fluxx[tracing]'") from None
+    return OtlpTracing(settings.otel_exporter_otlp_endpoint)
 
 
 def registering(world: World) -> Registering:

@@ -114,12 +114,13 @@ async def house(
     *,
     roles: Roles = ALL_ROLES,
     clock: Clock | None = None,
+    facts: Facts | None = None,
     seed: int = 1,
     **overrides: Any,
 ) -> AsyncIterator[House]:
     """Run a service in ``home`` until the block ends; it is drained then."""
     settings: Settings = settings_module.load(fluxx_home=home, **(QUICK | overrides))
-    facts = Facts()
+    facts = facts or Facts()
     heard = FactsHeard(facts)
     async with wiring.connect(settings, facts=facts, clock=clock or SystemClock(), chance=random.Random(seed)) as world:
         service = service_parts.Service(world, roles=roles, host="127.0.0.1", port=0)

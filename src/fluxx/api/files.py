@@ -20,6 +20,7 @@ from fluxx.api.openapi import also, answer, new_router, problems, returns
 from fluxx.api.patience import patiently
 from fluxx.api.schemas import AcceptedUpload, FileDetails
 from fluxx.errors import BadInput, NotFound, TooLarge
+from fluxx.messages.accepted_file import trace_context
 
 FileId = Annotated[UUID, Path(alias="fileId", description="The file's id.")]
 FORM_OVERHEAD: Final = 64 * 1024
@@ -104,6 +105,7 @@ class FileRoutes:
             file_name=part.file_name,
             content_type=part.content_type,
             content=part.content,
+            trace_context=trace_context(request.headers.get("traceparent")),
         )
         return answer(AcceptedUpload(file_id=file.file_id), 202)
 

@@ -55,13 +55,13 @@ def service_facts(settings: "Settings") -> "Facts":
     """Return where a service tells its facts: a log on stderr, as the settings want it. Libraries log there too."""
     import logging
 
-    from fluxx import telemetry
+    from fluxx import telemetry, wiring
 
     logger = telemetry.logger(
         log_format=settings.log_format, level=settings.level, stream=sys.stderr, secrets=settings.secrets
     )
     logging.getLogger().addHandler(telemetry.Foreign(logger))
-    return telemetry.Facts(logger, level=settings.level)
+    return telemetry.Facts(logger, level=settings.level, tracing=wiring.tracing(settings))
 
 
 async def _opened(work: "Callable[[World], Awaitable[T]]") -> T:

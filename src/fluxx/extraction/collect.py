@@ -49,7 +49,8 @@ class Collect:
     async def __call__(self, job: Job, ready: Ready, *, extractor: Extractor, base_url: str, polled: bool) -> Outcome:
         """Store the result of ``job``; ``base_url`` is what a relative ``resultUrl`` is relative to."""
         began = monotonic()
-        outcome = await self._collected(job, ready, extractor, base_url, polled=polled)
+        with self._facts.span("store result", job_id=job.job_id):
+            outcome = await self._collected(job, ready, extractor, base_url, polled=polled)
         self._facts.observe(COLLECT_SECONDS, monotonic() - began, type(outcome).__name__)
         return outcome
 

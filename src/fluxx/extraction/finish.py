@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from fluxx.clock import Clock
 from fluxx.errors import Unavailable
@@ -43,6 +44,7 @@ WRITE_REST: Final = 1.0
 WRITE_PATIENCE: Final = 30.0
 """Seconds for which an outcome waits for the database; then the job falls due again by itself."""
 
+NAMES: Final = {Status.QUEUED: "submit", Status.STARTED: "poll"}
 MEASURES: Final = {Status.QUEUED: SUBMIT_SECONDS, Status.STARTED: POLL_SECONDS}
 
 
@@ -79,7 +81,14 @@ class Finish:
 
     async def __call__(self, job: Job) -> datetime | None:
         """Bring the job one step on; return when it falls due again, None if never (or not for us)."""
-        outcome = await self._outcome(job)
+        about = {"job_id": job.job_id, "extractor": job.client_application_extractor_id}
+        with self._facts.span(NAMES[job.status], kind="client", parent=job.trace_context, **about) as span:
+            # The step's calls carry on the span's trace; the job itself stays below what accepted it.
+            outcome = await self._outcome(replace(job, trace_context=span.traceparent))
+            span.outcome = type(outcome).__name__
+            return await self._finished(job, outcome)
+
+    async def _finished(self, job: Job, outcome: Outcome) -> datetime | None:
         transition = transitions.apply(
             job, outcome, now=self._clock.now(), limits=self._limits, jitter=self._chance.random()
         )

@@ -82,19 +82,20 @@ class Accepting:
     async def _deal_with(self, delivery: Delivery) -> Poison | Unavailable | None:
         try:
             message = accepted_file.decode(delivery.message.body)
-            accepted = await self._accept(message, delivery)
+            trace = message.trace_context or accepted_file.trace_context(delivery.message.trace_context)
+            with self._facts.span("accept", kind="consumer", parent=trace, file_id=message.file_id) as span:
+                accepted = await self._accept(message, span.traceparent)
+                self._facts.tell(FILE_ACCEPTED, file_id=message.file_id, new_jobs=len(accepted.new))
         except (Poison, Unavailable) as verdict:
             return verdict
-        self._facts.tell(FILE_ACCEPTED, file_id=message.file_id, new_jobs=len(accepted.new))
         return None
 
-    async def _accept(self, message: AcceptedFile, delivery: Delivery) -> Accepted:
+    async def _accept(self, message: AcceptedFile, trace: str | None) -> Accepted:
         extractors = await self._asking.add(message.client_application_id)
         if isinstance(extractors, NotFound):
             raise Poison("UnknownClientApplication", str(extractors))
         if isinstance(extractors, Unavailable):
             raise extractors
-        trace = message.trace_context or accepted_file.trace_context(delivery.message.trace_context)
         jobs = self._jobs(message, extractors, trace)
         try:
             return await self._store.accept(Acceptance(jobs, await self._remote_file(message)))

@@ -50,20 +50,29 @@ class Uploading:
         self._facts = facts
 
     async def upload(
-        self, *, client_application_id: UUID, file_name: str, content_type: str, content: AsyncIterable[bytes]
+        self,
+        *,
+        client_application_id: UUID,
+        file_name: str,
+        content_type: str,
+        content: AsyncIterable[bytes],
+        trace_context: str | None = None,
     ) -> File:
         """Store and announce a file; an empty one is a file too. Memory stays constant.
+
+        ``trace_context`` is the caller's ``traceparent``: the trace goes on to the message, the jobs and their events.
 
         Raises ``NotFound`` before any byte is read where there is no such active client application,
         ``TooLarge`` beyond ``max_bytes``, and what ``content`` raises; nothing is left of the file then.
         Raises ``Unavailable`` as told above.
         """
-        await self._registry.active_extractors(client_application_id)
-        file = await self._store(client_application_id, file_name, content_type, content)
-        await self._add_row(file)
-        await self._announce(file)
-        self._facts.tell(FILE_UPLOADED, file_id=file.file_id, size=file.size)
-        return file
+        with self._facts.span("upload", kind="server", parent=trace_context, client=client_application_id):
+            await self._registry.active_extractors(client_application_id)
+            file = await self._store(client_application_id, file_name, content_type, content)
+            await self._add_row(file)
+            await self._announce(file)
+            self._facts.tell(FILE_UPLOADED, file_id=file.file_id, size=file.size)
+            return file
 
     async def _store(
         self, client_application_id: UUID, file_name: str, content_type: str, content: AsyncIterable[bytes]
@@ -101,8 +110,20 @@ class Uploading:
             raise
 
     async def _announce(self, file: File) -> None:
-        body = accepted_file.encode(
-            AcceptedFile(file_id=file.file_id, client_application_id=file.client_application_id)
-        )
-        message = Message(message_id=str(file.file_id), body=body, order_key=str(file.file_id))
-        await self._bus.publish(self._topic, [message])
+        with self._facts.span("announce", kind="producer", file_id=file.file_id) as span:
+            message = AcceptedFile(
+                file_id=file.file_id,
+                client_application_id=file.client_application_id,
+                trace_context=span.traceparent,
+            )
+            await self._bus.publish(self._topic, [_message(message)])
+
+
+def _message(message: AcceptedFile) -> Message:
+    file_id = str(message.file_id)
+    return Message(
+        message_id=file_id,
+        body=accepted_file.encode(message),
+        order_key=file_id,
+        trace_context=message.trace_context,
+    )

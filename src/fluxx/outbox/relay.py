@@ -5,6 +5,7 @@ relay works at a time, which keeps each job's order.
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Final
 from uuid import uuid4
@@ -57,11 +58,21 @@ class Relay:
 
     async def _publish(self, events: Sequence[OutboxEvent]) -> None:
         try:
-            await self._publisher.publish(self._topic, [_message(event) for event in events])
+            with ExitStack() as spans:
+                messages = [_message(event, self._span(spans, event)) for event in events]
+                await self._publisher.publish(self._topic, messages)
         except FluxxError as error:
             self._refusal = str(error)
             raise
         self._refusal = None
+
+    def _span(self, spans: ExitStack, event: OutboxEvent) -> str | None:
+        """Open the span of an event that belongs to a trace; return what its message carries on."""
+        if event.trace_context is None:
+            return None
+        parent, job_id = event.trace_context, event.order_key
+        span = self._facts.span("publish event", kind="producer", parent=parent, job_id=job_id)
+        return spans.enter_context(span).traceparent
 
     async def _leads(self) -> bool:
         """Whether this relay is the one; the lease is renewed once half of it is gone."""
@@ -74,11 +85,11 @@ class Relay:
         return leads
 
 
-def _message(event: OutboxEvent) -> Message:
+def _message(event: OutboxEvent, trace_context: str | None) -> Message:
     return Message(
         message_id=str(event.event_id),
         body=event.body,
         order_key=event.order_key,
         content_type=CONTENT_TYPE,
-        trace_context=event.trace_context,
+        trace_context=trace_context,
     )

@@ -38,6 +38,10 @@ demo: install ## The main job, embedded, on real documents (FILES="a.pdf b.pdf" 
 test: $(VENV)/.developing ## All tests (ARGS="-k name" for some)
 	@$(BIN)/python -m pytest $(ARGS)
 
+.PHONY: simulate
+simulate: $(VENV)/.developing ## Play made-up days of the whole service (SEEDS="1-300"; of a single one all is shown)
+	@PYTHONPATH=tests $(BIN)/python -m simulation $(or $(SEEDS),1-300)
+
 .PHONY: test-sqlserver
 test-sqlserver: $(VENV)/.developing ## The tests that need a SQL Server (TEST_SQLSERVER_URL; they empty that database)
 	@test -n "$$TEST_SQLSERVER_URL" || { echo "set TEST_SQLSERVER_URL to the URL of a SQL Server database that may be emptied"; exit 1; }

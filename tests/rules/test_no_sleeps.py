@@ -1,4 +1,7 @@
-"""Tests wait for facts with a bound; none sleeps. Support code may, where a server is to be slow on purpose."""
+"""Tests wait for facts with a bound; none sleeps.
+
+Support code may, where a server is to be slow on purpose; and the simulation, whose time costs nothing.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-EXEMPT = {"support", "servers"}
+EXEMPT = {"support", "servers", "simulation"}
 SLEEPERS = {("time", "sleep"), ("asyncio", "sleep"), ("anyio", "sleep"), ("trio", "sleep")}
 FILES = sorted(path for path in TESTS.rglob("*.py") if path.relative_to(TESTS).parts[0] not in EXEMPT)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -116,13 +116,15 @@ async def house(
     clock: Clock | None = None,
     facts: Facts | None = None,
     seed: int = 1,
+    around: Callable[[World], World] = lambda world: world,
     **overrides: Any,
 ) -> AsyncIterator[House]:
-    """Run a service in ``home`` until the block ends; it is drained then."""
+    """Run a service in ``home`` until the block ends; it is drained then. ``around`` puts something about its world."""
     settings: Settings = settings_module.load(fluxx_home=home, **(QUICK | overrides))
     facts = facts or Facts()
     heard = FactsHeard(facts)
-    async with wiring.connect(settings, facts=facts, clock=clock or SystemClock(), chance=random.Random(seed)) as world:
+    async with wiring.connect(settings, facts=facts, clock=clock or SystemClock(), chance=random.Random(seed)) as whole:
+        world = around(whole)
         service = service_parts.Service(world, roles=roles, host="127.0.0.1", port=0)
         task = asyncio.create_task(service.run())
         ready = asyncio.create_task(service.ready.wait())

@@ -36,7 +36,7 @@ demo: install ## The main job, embedded, on real documents (FILES="a.pdf b.pdf" 
 
 .PHONY: test
 test: $(VENV)/.developing ## All tests (ARGS="-k name" for some)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 .PHONY: simulate
 simulate: $(VENV)/.developing ## Play made-up days of the whole service (SEEDS="1-300"; of a single one all is shown)

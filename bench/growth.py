@@ -7,6 +7,7 @@ what counts. At the end the plans are shown that the large one uses.
 
 import argparse
 import asyncio
+import re
 import statistics
 import sys
 import tempfile
@@ -65,7 +66,8 @@ async def show_plans(kind: str, place: Place) -> None:
         with explained(place.world.engine) as plans:
             await call.act(place, prepared)
         lines = [line for line in plans.all.splitlines() if "Index" in line or "INDEX" in line or "Seq" in line]
-        used = list(dict.fromkeys(line.strip().removeprefix("->").strip() for line in lines))
+        short = [re.sub(r"'\{[^}]*\}'", "'{…}'", line.strip().removeprefix("->").strip()) for line in lines]
+        used = list(dict.fromkeys(short))
         print(f"\n{kind}, {name}:\n  " + "\n  ".join(used))
 
 

@@ -8,7 +8,7 @@ themselves is not ours, so warnings and errors are scrubbed once more on their w
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, TextIO
 
 import msgspec
@@ -214,6 +214,22 @@ class Foreign(logging.Handler):
         self._logger.log(record.levelno, record.getMessage(), fact="library", library=record.name, exc_info=trace)
 
 
+class _Lines:
+    """Writes lines to ``stream``. A reader who is gone, or a full disk, costs lines and no work."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, line: str) -> None:
+        """Write one line, at once."""
+        with suppress(OSError, ValueError):  # a broken pipe, a closed stream
+            self._stream.write(f"{line}\n")
+            self._stream.flush()
+
+    debug = info = warning = error = critical = write
+    """As the levels are called by structlog."""
+
+
 def _scrubbing(secrets: Sequence[str]) -> Callable[[Any, str, MutableMapping[str, Any]], MutableMapping[str, Any]]:
     def scrub(_logger: Any, level: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         known = [*secrets, *line.pop("_secrets", ())]
@@ -233,7 +249,7 @@ def logger(*, log_format: str, level: int, stream: TextIO = sys.stderr, secrets:
     if log_format == "console":
         renderer = structlog.dev.ConsoleRenderer(colors=stream.isatty(), pad_event_to=0)
     return structlog.wrap_logger(
-        structlog.PrintLogger(stream),
+        _Lines(stream),
         wrapper_class=structlog.make_filtering_bound_logger(level),
         processors=[
             structlog.processors.add_log_level,

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from fluxx.clock import SystemClock
+from support.facts import BOUND
 from support.problems import problem_of
 from support.service import House, house
 
@@ -26,7 +27,7 @@ async def signed(fluxx: House, name: str = "invoice.pdf", *, life: timedelta = L
 
 async def test_a_signed_url_gives_the_bytes_to_anyone(fluxx: House) -> None:
     url = await signed(fluxx)
-    async with httpx.AsyncClient() as anyone:
+    async with httpx.AsyncClient(timeout=BOUND) as anyone:
         answer = await anyone.get(url)
     assert answer.status_code == 200
     assert answer.content == CONTENT

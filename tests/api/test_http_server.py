@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from fluxx.api.connection import LARGEST_HEAD, Connection
 from fluxx.api.server import HttpServer
 from fluxx.errors import Misconfigured
+from support.facts import BOUND
 from support.serving import serving
 
 
@@ -110,7 +111,7 @@ async def test_stop_lets_a_running_request_end_and_takes_no_new_one() -> None:
     server = hall.server()
     await server.listen()
     running = asyncio.create_task(server.run())
-    async with httpx.AsyncClient(base_url=server.url) as http:
+    async with httpx.AsyncClient(base_url=server.url, timeout=BOUND) as http:
         slow = asyncio.create_task(http.get("/slow"))
         await asyncio.wait_for(hall.entered.wait(), 10)
         server.stop()
@@ -119,7 +120,7 @@ async def test_stop_lets_a_running_request_end_and_takes_no_new_one() -> None:
         assert (await asyncio.wait_for(slow, 10)).text == "at last"
     await asyncio.wait_for(running, 10)
     with pytest.raises(httpx.ConnectError):
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=BOUND) as http:
             await http.get(server.url)
 
 
@@ -128,7 +129,7 @@ async def test_a_request_that_never_ends_does_not_hold_the_end_up() -> None:
     server = hall.server()
     await server.listen()
     running = asyncio.create_task(server.run())
-    async with httpx.AsyncClient(base_url=server.url) as http:
+    async with httpx.AsyncClient(base_url=server.url, timeout=BOUND) as http:
         slow = asyncio.create_task(http.get("/slow"))
         await asyncio.wait_for(hall.entered.wait(), 10)
         server.stop()

@@ -132,6 +132,14 @@ class ClaimingContract:
         claims = [claim_of(old), Claim(other.job_id, claim_of(other).claim_token), claim_of(new)]
         assert list(await world.jobs.renew(claims, lease=LEASE)) == claims[1:]
 
+    async def test_a_worker_may_hold_more_claims_than_one_statement_can_name(self, world: StoresWorld) -> None:
+        first, last = claim_of(await world.claimed()), claim_of(await world.claimed())
+        many = [first, *(Claim(uuid4(), uuid4()) for _ in range(2500)), last]
+        assert list(await world.jobs.renew(many, lease=LEASE)) == [first, last]
+        await world.jobs.release(many)
+        due = await world.jobs.claim(lease=LEASE, limit=10)
+        assert {job.job_id for job in due.jobs} == {first.job_id, last.job_id}
+
     async def test_renewing_and_releasing_nothing_is_fine(self, world: StoresWorld) -> None:
         assert list(await world.jobs.renew([], lease=LEASE)) == []
         await world.jobs.release([])

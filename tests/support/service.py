@@ -131,7 +131,7 @@ async def house(
         await asyncio.wait([task, ready], return_when=asyncio.FIRST_COMPLETED, timeout=BOUND)
         if task.done():
             await task
-        async with httpx.AsyncClient(base_url=service.url or "http://127.0.0.1") as http:
+        async with httpx.AsyncClient(base_url=service.url or "http://127.0.0.1", timeout=BOUND) as http:
             try:
                 yield House(world, service, heard, http)
             finally:

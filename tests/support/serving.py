@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import httpx
 
 from fluxx.api.server import HttpServer
+from support.facts import BOUND
 
 
 @asynccontextmanager
@@ -15,7 +16,7 @@ async def serving(server: HttpServer) -> AsyncIterator[httpx.AsyncClient]:
     await server.listen()
     running = asyncio.create_task(server.run())
     try:
-        async with httpx.AsyncClient(base_url=server.url) as http:
+        async with httpx.AsyncClient(base_url=server.url, timeout=BOUND) as http:
             yield http
     finally:
         server.stop()

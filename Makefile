@@ -112,6 +112,14 @@ bench-http: $(VENV)/.developing ## CPU per HTTP exchange: our client beside bare
 bench-azure: $(VENV)/.developing ## Messages through Service Bus: our adapter beside Microsoft's bare client
 	@$(BIN)/python bench/service_bus.py
 
+.PHONY: bench-dashboard
+bench-dashboard: $(VENV)/.developing ## The pages on a million jobs and 200 watchers, beside an empty database and one
+	@$(BIN)/python bench/dashboard.py $(ARGS)
+
+.PHONY: screenshots
+screenshots: $(VENV)/.developing ## The pictures in docs/images (ARGS=folder for all pages, to be looked at)
+	@PYTHONPATH=tests $(BIN)/python -m support.screenshots $(ARGS)
+
 .PHONY: azure-local
 azure-local: $(VENV)/.developing ## Service Bus, Blob Storage, Key Vault and App Configuration on this machine
 	@PYTHONPATH=tests $(BIN)/python -m servers.azure_local

@@ -7,7 +7,7 @@ ended yesterday; ten of 500 failed. Every job has five lines and three published
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -17,7 +17,9 @@ from sqlalchemy import Engine, Table
 
 from fluxx.adapters.sql.engine import dialect_of
 from fluxx.adapters.sql.tables import file, job, job_status, outbox
+from fluxx.messages.job_status import encode
 from fluxx.model.job import Extractor
+from fluxx.model.transitions import EventType, JobEvent
 
 CLIENTS: Final = 10
 JOBS_OF_A_FILE: Final = 3
@@ -49,6 +51,19 @@ WORDS: Final = {
     ),
 }
 
+
+_NOBODY: Final = UUID(int=0)
+BODY: Final = encode(
+    JobEvent(
+        event_id=_NOBODY,
+        type=EventType.JOB_QUEUED,
+        job_id=_NOBODY,
+        file_id=_NOBODY,
+        client_application_extractor_id=_NOBODY,
+        timestamp=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+)
+"""Of every event: whoever reads one must be able to."""
 
 UNOWNED_INDEXES: Final = """
 SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid)
@@ -165,7 +180,7 @@ class History:
         columns = {
             "EventId": f"({event_id}){self._cast}",  # the moment in an id makes it unique already
             "JobID": '"JobID"',
-            "Body": "'{}'",
+            "Body": f"'{BODY.decode()}'",
             "CreatedAt": '"CreatedAt"',
             "PublishedAt": '"CompletedAt"',
         }

@@ -71,7 +71,7 @@ class JobPages:
             tree=tree_of(result.value) if result and result.trouble is None else None,
             find=words,
             found=search(result.value, words) if result and result.trouble is None and words else None,
-            curl=_curl(request, job),
+            curl=_curl(request, job, with_key=context.knows is not None),
             problem=request.query_params.get("problem", ""),
         )
 
@@ -110,6 +110,8 @@ def _submit_answer(history: Sequence[JobStatus]) -> str | None:
     return next((line.message for line in history if line.status is Status.STARTED), None)
 
 
-def _curl(request: Request, job: Job) -> str:
+def _curl(request: Request, job: Job, *, with_key: bool) -> str:
+    """Return the command that asks the API for the job; the key itself is left to the shell."""
     base = f"{request.url.scheme}://{request.url.netloc}"
-    return f"curl -s -H 'Authorization: Bearer '\"$FLUXX_KEY\" {shlex.quote(f'{base}/extractor/job/{job.job_id}')}"
+    header = "-H 'Authorization: Bearer '\"$FLUXX_KEY\" " if with_key else ""
+    return f"curl -sS {header}{shlex.quote(f'{base}/extractor/job/{job.job_id}')}"

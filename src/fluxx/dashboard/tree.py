@@ -73,8 +73,8 @@ class _Growing:
     def node(self, key: str, value: Value, depth: int) -> Node:
         self._left -= 1
         items = _items(value)
-        if items is None or depth > DEEPEST:
-            return Node(key=key, kind=_kind(value), text=text_of(value) if items is None else "nested too deeply")
+        if not items or depth > DEEPEST:
+            return Node(key=key, kind=_kind(value), text="nested too deeply" if items else text_of(value))
         children = []
         for name, child in items:
             if self._left <= 0:

@@ -1,19 +1,30 @@
-// Small comforts: copying, asking before what can't be undone, bulk actions that go on by themselves, keys.
+// Small comforts: copying, asking before what can't be undone, bulk actions that go on by themselves.
 export function copyButtons() {
-  const can = Boolean(navigator.clipboard);
-  const show = () => {
-    for (const button of document.querySelectorAll("button.copy[hidden]")) button.hidden = !can;
-  };
-  show();
-  new MutationObserver(show).observe(document.getElementById("main"), { childList: true, subtree: true });
   document.addEventListener("click", async (event) => {
-    const button = event.target.closest("button.copy");
-    if (!button) return;
-    const words = button.textContent;
-    await navigator.clipboard.writeText(button.dataset.copy);
+    const button = event.target.closest("button[data-copy]");
+    if (!button || button.dataset.words) return;
+    await copied(button.dataset.copy);
+    button.dataset.words = button.textContent;
     button.textContent = "Copied";
-    setTimeout(() => { button.textContent = words; }, 1500);
+    button.focus();
+    setTimeout(() => {
+      button.textContent = button.dataset.words;
+      delete button.dataset.words;
+    }, 1500);
   });
+}
+
+async function copied(text) {
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
+  const area = document.createElement("textarea"); // over plain HTTP there is no other way
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
 }
 
 export function confirmForms() {
@@ -60,30 +71,3 @@ export function goOn() {
   if (form) setTimeout(() => form.requestSubmit(), 150);
 }
 
-const PAGES = { o: "/dashboard", j: "/dashboard/jobs", e: "/dashboard/extractors", u: "/dashboard/upload" };
-
-/** "/" goes to the search; j and k walk the rows, Enter opens one; g then o, j, e or u goes to a page. */
-export function keyboard() {
-  let going = false;
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
-    if (going && PAGES[event.key]) {
-      location.href = PAGES[event.key];
-      return;
-    }
-    going = event.key === "g";
-    if (event.key === "/") {
-      event.preventDefault();
-      document.getElementById("find")?.focus();
-    } else if (event.key === "j" || event.key === "k") {
-      walk(event.key === "j" ? 1 : -1);
-    }
-  });
-}
-
-function walk(step) {
-  const links = [...document.querySelectorAll("main a.name")];
-  if (!links.length) return;
-  const present = links.indexOf(document.activeElement);
-  links[Math.min(Math.max(present + step, 0), links.length - 1)].focus();
-}

@@ -4,6 +4,7 @@
 import { morph } from "./morph.js";
 
 const WORDS = { on: "Live", off: "", lost: "Connecting …" };
+const SETTLED = 1500; // milliseconds
 
 export function followEvents() {
   const source = document.body.dataset.events;
@@ -27,13 +28,19 @@ export function followEvents() {
       if (!document.body.dataset.events) { stream.close(); show("off"); }
     }, Math.max(50, last + every - Date.now()));
   };
+  let settling;
+  const happened = () => {
+    changed();
+    clearTimeout(settling); // the counts are shared by all who look for a second: the last ones come then
+    settling = setTimeout(changed, SETTLED);
+  };
   let stream;
   const open = () => {
     stream = new EventSource(source);
     stream.addEventListener("open", () => { show("on"); changed(); });
     stream.addEventListener("error", () => show(stream.readyState === EventSource.CLOSED ? "off" : "lost"));
-    stream.addEventListener("job", changed);
-    stream.addEventListener("reset", changed);
+    stream.addEventListener("job", happened);
+    stream.addEventListener("reset", happened);
   };
   open();
   document.addEventListener("visibilitychange", () => {

@@ -2,10 +2,10 @@
 import { tickTimes } from "./times.js";
 import { followEvents } from "./live.js";
 import { selectRows } from "./select.js";
-import { copyButtons, confirmForms, goOn, keyboard } from "./comforts.js";
+import { copyButtons, confirmForms, goOn } from "./comforts.js";
+import { keyboard } from "./keys.js";
 import { uploads } from "./upload.js";
 
-document.documentElement.classList.add("scripted");
 tickTimes();
 followEvents();
 selectRows();

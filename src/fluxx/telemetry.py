@@ -7,8 +7,10 @@ themselves is not ours, so warnings and errors are scrubbed once more on their w
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from contextvars import Token
+from types import TracebackType
 from typing import Any, Final, TextIO
 
 import msgspec
@@ -154,18 +156,11 @@ class Facts:
                 shown["trace_id"] = trace_id
             self._logger.log(fact.level, wording, fact=fact.name, exc_info=trace, _secrets=secrets, **shown)
 
-    @contextmanager
     def span(
-        self, name: str, *, kind: Kind = "internal", parent: str | None = None, **attributes: Any
-    ) -> Iterator[Span]:
+        self, name: str, *, kind: Kind = "internal", parent: str | None = None, **attributes: object
+    ) -> AbstractContextManager[Span]:
         """Do the block's work as a span of the trace of ``parent`` (else of the running span, else of a new one)."""
-        told = {f"{PREFIX[:-1]}.{key}": str(value) for key, value in attributes.items()}
-        with self._tracing.span(name, kind=kind, parent=parent or current.get(), attributes=told) as span:
-            token = current.set(span.traceparent)
-            try:
-                yield span
-            finally:
-                current.reset(token)
+        return _Within(self._tracing.span(name, kind=kind, parent=parent or current.get(), attributes=attributes))
 
     def observe(self, measure: Measure, value: float, *labels: str) -> None:
         """Add one value to a distribution."""
@@ -199,6 +194,26 @@ class Facts:
             PREFIX + measure.name, measure.wording, measure.labels, buckets=measure.buckets, registry=self.registry
         )
         return self._histograms.setdefault(measure.name, made)
+
+
+class _Within:
+    """Makes a span the running one. No generator: every poll comes through here, and pays for it without traces too."""
+
+    __slots__ = ("_span", "_token")
+
+    def __init__(self, span: AbstractContextManager[Span]) -> None:
+        self._span = span
+
+    def __enter__(self) -> Span:
+        opened = self._span.__enter__()
+        self._token: Token[str | None] = current.set(opened.traceparent)
+        return opened
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        current.reset(self._token)
+        return self._span.__exit__(kind, error, trace)
 
 
 class Foreign(logging.Handler):

@@ -5,8 +5,8 @@ elsewhere still goes through. ``telemetry.Facts`` opens spans and writes the tra
 ``adapters/otlp.py`` is the other half, loaded only where it is configured.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -29,26 +29,28 @@ class Tracing(Protocol):
     """Opens spans."""
 
     def span(
-        self, name: str, *, kind: Kind, parent: str | None, attributes: Mapping[str, str]
+        self, name: str, *, kind: Kind, parent: str | None, attributes: Mapping[str, object]
     ) -> AbstractContextManager[Span]:
-        """Open a span below ``parent`` (None: a new trace); an exception that leaves it marks it as failed."""
+        """Open a span below ``parent`` (None: a new trace); an exception that leaves it marks it as failed.
+
+        ``attributes`` become text only where somebody keeps them.
+        """
         ...
 
 
 class NoTracing:
     """Passes traces on and makes none."""
 
-    @contextmanager
     def span(
         self,
         name: str,  # noqa: ARG002 - as promised
         *,
         kind: Kind,  # noqa: ARG002 - as promised
         parent: str | None,
-        attributes: Mapping[str, str],  # noqa: ARG002 - as promised
-    ) -> Iterator[Span]:
+        attributes: Mapping[str, object],  # noqa: ARG002 - as promised
+    ) -> AbstractContextManager[Span]:
         """See ``Tracing.span``."""
-        yield Span(parent)
+        return nullcontext(Span(parent))
 
 
 def trace_id_of(traceparent: str | None) -> str | None:

@@ -34,12 +34,16 @@ class _Measured:
         self._adapter = adapter
         self._part = part
         self._facts = facts
+        # Wrapped once: every poll asks for a key, and wrapping costs more than finding one.
+        for name in MEASURED:
+            if hasattr(adapter, name):
+                setattr(self, name, self._timed(name, getattr(adapter, name)))
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._adapter, name)
         if name == "subscription":
             return lambda *args: measured(found(*args), self._part, self._facts)
-        return self._timed(name, found) if name in MEASURED else found
+        return found
 
     def _timed(self, name: str, call: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
         @wraps(call)

@@ -38,12 +38,11 @@ class OtlpTracing:
         self._propagator = TraceContextTextMapPropagator()
 
     @contextmanager
-    def span(self, name: str, *, kind: Kind, parent: str | None, attributes: Mapping[str, str]) -> Iterator[Span]:
+    def span(self, name: str, *, kind: Kind, parent: str | None, attributes: Mapping[str, object]) -> Iterator[Span]:
         """See ``Tracing.span``."""
+        told = {f"fluxx.{key}": str(value) for key, value in attributes.items()}
         context = self._propagator.extract({HEADER: parent}) if parent else None
-        with self._tracer.start_as_current_span(
-            name, context=context, kind=KINDS[kind], attributes=dict(attributes)
-        ) as opened:
+        with self._tracer.start_as_current_span(name, context=context, kind=KINDS[kind], attributes=told) as opened:
             carrier: dict[str, str] = {}
             self._propagator.inject(carrier, trace.set_span_in_context(opened))
             span = Span(carrier.get(HEADER, parent))

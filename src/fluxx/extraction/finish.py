@@ -84,7 +84,8 @@ class Finish:
         about = {"job_id": job.job_id, "extractor": job.client_application_extractor_id}
         with self._facts.span(NAMES[job.status], kind="client", parent=job.trace_context, **about) as span:
             # The step's calls carry on the span's trace; the job itself stays below what accepted it.
-            outcome = await self._outcome(replace(job, trace_context=span.traceparent))
+            traced = span.traceparent != job.trace_context
+            outcome = await self._outcome(replace(job, trace_context=span.traceparent) if traced else job)
             span.outcome = type(outcome).__name__
             return await self._finished(job, outcome)
 

@@ -3,8 +3,8 @@
 SQLAlchemy's own work for each row of an executemany costs more than the database's. The tables
 stay its to declare; here their columns become one prepared statement per dialect:
 
-- SQLite: one statement, stepped for each row, with values as text;
-- PostgreSQL: one statement for all rows, which arrive as one JSON text (its driver makes arrays value by value);
+- SQLite and PostgreSQL: one statement for all rows, which arrive as one JSON text. PostgreSQL's driver would make
+  arrays value by value; SQLite's would give up Python's lock at every row, and wait for it again;
 - SQL Server: SQLAlchemy's executemany, which its driver sends in one go.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from sqlalchemy import Column, Connection, CursorResult, Table, bindparam, insert, update
 
-from fluxx.adapters.sql.types import Id, Moment, Processor, id_to_text, moment_to_text
+from fluxx.adapters.sql.types import Moment, moment_to_text
 
 Values: TypeAlias = tuple[Any, ...]
 Writing: TypeAlias = Callable[[Connection, Sequence[Values]], CursorResult[Any]]
@@ -35,9 +35,6 @@ PG_TYPES: Final = {
     "BigInteger": "bigint",
     "Boolean": "boolean",
 }
-TO_TEXT: Final[dict[type, Processor]] = {Id: id_to_text, Moment: moment_to_text}
-"""What SQLite keeps as text."""
-
 KEY, FENCE = "JobID", "ClaimToken"
 
 
@@ -48,10 +45,11 @@ def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: 
     """
     names, into = ", ".join(f'"{name}"' for name in columns), [table.c[name] for name in columns]
     if dialect == "sqlite":
-        marks = ", ".join("?" * len(columns))
-        return _stepping(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks}) {otherwise}', into)  # noqa: S608 - our own tables' names
+        # Without WHERE its parser would take ON CONFLICT for the condition of a join.
+        arrays = f"{_arrays(into)} WHERE true {otherwise}"
+        return _sqlite(f'INSERT INTO "{table.name}" ({names}) SELECT * FROM {arrays}', into)  # noqa: S608 - our own tables' names
     if dialect == "postgresql":
-        return _at_once(f"INSERT INTO {_qualified(table)} ({names}) SELECT * FROM {_recordset(into)} {otherwise}")  # noqa: S608 - as above
+        return _postgresql(f"INSERT INTO {_qualified(table)} ({names}) SELECT * FROM {_recordset(into)} {otherwise}")  # noqa: S608 - as above
     statement = insert(table)
     return lambda connection, rows: _execute(connection, statement, columns, rows)
 
@@ -59,16 +57,12 @@ def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: 
 def updating(table: Table, columns: Sequence[str], dialect: str) -> Writing:
     """Return what sets ``columns`` of the rows named by key and fence: values of the columns, then key, then fence."""
     named = [table.c[name] for name in [*columns, KEY, FENCE]]
+    settings = ", ".join(f'"{name}" = new.v{place}' for place, name in enumerate(columns))
+    fenced = f'old."{KEY}" = new.v{len(columns)} AND old."{FENCE}" = new.v{len(columns) + 1}'
     if dialect == "sqlite":
-        settings = ", ".join(f'"{name}" = ?' for name in columns)
-        return _stepping(f'UPDATE "{table.name}" SET {settings} WHERE "{KEY}" = ? AND "{FENCE}" = ?', named)  # noqa: S608 - as above
+        return _sqlite(f'UPDATE "{table.name}" AS old SET {settings} FROM {_arrays(named)} WHERE {fenced}', named)  # noqa: S608 - as above
     if dialect == "postgresql":
-        settings = ", ".join(f'"{name}" = new.v{place}' for place, name in enumerate(columns))
-        key, fence = f"new.v{len(columns)}", f"new.v{len(columns) + 1}"
-        return _at_once(
-            f"UPDATE {_qualified(table)} AS old SET {settings} FROM {_recordset(named)} "  # noqa: S608 - as above
-            f'WHERE old."{KEY}" = {key} AND old."{FENCE}" = {fence}'
-        )
+        return _postgresql(f"UPDATE {_qualified(table)} AS old SET {settings} FROM {_recordset(named)} WHERE {fenced}")  # noqa: S608 - as above
     statement = (
         update(table)
         .where(table.c[KEY] == bindparam("key"), table.c[FENCE] == bindparam("fence"))
@@ -77,31 +71,36 @@ def updating(table: Table, columns: Sequence[str], dialect: str) -> Writing:
     return lambda connection, rows: _execute(connection, statement, [*columns, "key", "fence"], rows)
 
 
-def _stepping(sql: str, columns: Sequence[Column[Any]]) -> Writing:
-    texts = [
-        (place, TO_TEXT[type(column.type)]) for place, column in enumerate(columns) if type(column.type) in TO_TEXT
-    ]
+def _sqlite(sql: str, columns: Sequence[Column[Any]]) -> Writing:
+    moments = [place for place, column in enumerate(columns) if isinstance(column.type, Moment)]
 
-    def stepped(row: Values) -> list[Any]:
+    def array(row: Values) -> list[Any]:
         values = list(row)
-        for place, text in texts:
-            values[place] = text(values[place])
+        for place in moments:
+            values[place] = moment_to_text(values[place])
         return values
 
-    return lambda connection, rows: connection.exec_driver_sql(sql, [tuple(stepped(row)) for row in rows])
+    return lambda connection, rows: _handed(connection, sql, [array(row) for row in rows])
 
 
-def _at_once(sql: str) -> Writing:
-    def write(connection: Connection, rows: Sequence[Values]) -> CursorResult[Any]:
-        records = [{f"v{place}": value for place, value in enumerate(row)} for row in rows]
-        return connection.exec_driver_sql(sql, (msgspec.json.encode(records).decode(),))
+def _arrays(columns: Sequence[Column[Any]]) -> str:
+    values = ", ".join(f"json_extract(value, '$[{place}]') AS v{place}" for place in range(len(columns)))
+    return f"(SELECT {values} FROM json_each(?)) AS new"  # noqa: S608 - places only
 
-    return write
+
+def _postgresql(sql: str) -> Writing:
+    return lambda connection, rows: _handed(
+        connection, sql, [{f"v{place}": value for place, value in enumerate(row)} for row in rows]
+    )
 
 
 def _recordset(columns: Sequence[Column[Any]]) -> str:
     types = ", ".join(f"v{place} {PG_TYPES[type(column.type).__name__]}" for place, column in enumerate(columns))
     return f"json_to_recordset(%s::json) AS new({types})"
+
+
+def _handed(connection: Connection, sql: str, rows: Sequence[Any]) -> CursorResult[Any]:
+    return connection.exec_driver_sql(sql, (msgspec.json.encode(rows).decode(),))
 
 
 def _execute(

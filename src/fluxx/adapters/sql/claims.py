@@ -6,14 +6,14 @@ kept apart: SQLite has one writer at a time, PostgreSQL skips locked rows, SQL S
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, and_, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, CursorResult, and_, literal_column, select, update
 
 from fluxx.adapters.sql.rows import JOB_COLUMNS, job_of, jobs_of
 from fluxx.adapters.sql.tables import job
@@ -35,16 +35,23 @@ Claimer: TypeAlias = Callable[[Connection, Wanted], Sequence[Job]]
 """Returns the jobs as they fell due, under their new token, longest due first."""
 
 
-def _columns(**instead: str) -> str:
-    """Return the columns of a job, some of them replaced by expressions."""
-    return ", ".join(instead.get(name, f'"{name}"') for name in JOB_COLUMNS.values())
+def _object(function: str, **instead: str) -> str:
+    """Return the expression that makes a job, as ``jobs_of`` reads it, of a row; ``instead`` replaces columns."""
+    values = {field: instead.get(column, f'"{column}"') for field, column in JOB_COLUMNS.items()}
+    pairs = (f"'{field}', {value}" for field, value in values.items())
+    return f"{function}({', '.join(pairs)})"
 
 
-# The hottest statements of all: given to the drivers as they are, as those of ``bulk``.
+SQLITE_BOOLEAN: Final = """json(iif("IsActive", 'true', 'false'))"""
+
+# The hottest statements of all: given to the drivers as they are, as those of ``bulk``. Their answer is one JSON text:
+# a driver makes values of it one by one, and SQLite's gives up Python's lock at each row.
 SQLITE_DUE: Final = f"""\
-SELECT {_columns(ClaimToken=":token")} FROM "Job"
-WHERE "DueAt" <= :now AND "ClientApplicationExtractorID" NOT IN (SELECT value FROM json_each(:without))
-ORDER BY "DueAt" LIMIT :limit"""  # noqa: S608 - our own columns' names
+SELECT json_group_array({_object("json_object", ClaimToken=":token", IsActive=SQLITE_BOOLEAN)}) FROM (
+    SELECT * FROM "Job"
+    WHERE "DueAt" <= :now AND "ClientApplicationExtractorID" NOT IN (SELECT value FROM json_each(:without))
+    ORDER BY "DueAt" LIMIT :limit
+)"""  # noqa: S608 - our own columns' names
 SQLITE_TAKE: Final = """\
 UPDATE "Job" SET "DueAt" = :until, "ClaimToken" = :token WHERE "JobID" IN (SELECT value FROM json_each(:ids))"""
 POSTGRESQL_TAKE: Final = f"""\
@@ -53,9 +60,11 @@ WITH due AS (
     WHERE "DueAt" <= %(now)s AND "ClientApplicationExtractorID" <> ALL(%(without)s::uuid[])
     ORDER BY "DueAt" LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
+), taken AS (
+    UPDATE extractor."Job" SET "DueAt" = %(until)s, "ClaimToken" = %(token)s FROM due WHERE "JobID" = due.id
+    RETURNING {_object("json_build_object", DueAt="due.fell_due")} AS job
 )
-UPDATE extractor."Job" SET "DueAt" = %(until)s, "ClaimToken" = %(token)s FROM due WHERE "JobID" = due.id
-RETURNING {_columns(DueAt="due.fell_due")}"""  # noqa: S608 - as above
+SELECT coalesce(json_agg(job), '[]')::text FROM taken"""  # noqa: S608 - as above
 
 _longest_due_first: Final = attrgetter("due_at")
 
@@ -69,11 +78,16 @@ def claim_sqlite(connection: Connection, wanted: Wanted) -> Sequence[Job]:
         "limit": wanted.limit,
         "token": str(wanted.token),
     }
-    jobs = jobs_of(connection.exec_driver_sql(SQLITE_DUE, values).all())
+    jobs = _jobs(connection.exec_driver_sql(SQLITE_DUE, values))
     if jobs:
         ids = msgspec.json.encode([one.job_id for one in jobs]).decode()
         connection.exec_driver_sql(SQLITE_TAKE, {"until": until, "token": values["token"], "ids": ids})
     return jobs
+
+
+def _jobs(answer: CursorResult[Any]) -> list[Job]:
+    """Neither database promises an order of what it gathers into one text."""
+    return sorted(jobs_of(answer.scalar_one()), key=_longest_due_first)
 
 
 def claim_postgresql(connection: Connection, wanted: Wanted) -> Sequence[Job]:
@@ -85,12 +99,7 @@ def claim_postgresql(connection: Connection, wanted: Wanted) -> Sequence[Job]:
         "until": wanted.until,
         "token": wanted.token,
     }
-    rows = connection.exec_driver_sql(POSTGRESQL_TAKE, values).all()
-    return sorted(jobs_of(map(_in_utc, rows)), key=_longest_due_first)
-
-
-def _in_utc(row: Sequence[Any]) -> Sequence[Any]:
-    return [value.astimezone(UTC) if isinstance(value, datetime) else value for value in row]
+    return _jobs(connection.exec_driver_sql(POSTGRESQL_TAKE, values))
 
 
 def claim_sqlserver(connection: Connection, wanted: Wanted) -> Sequence[Job]:

@@ -70,6 +70,7 @@ def _postgresql_options(url: URL, limits: Timeouts, application_name: str) -> di
         "idle_in_transaction_session_timeout": 2 * limits.statement,
     }
     settings = " ".join(f"-c {name}={round(1000 * seconds)}" for name, seconds in waits.items())
+    settings += " -c timezone=UTC"  # in JSON, moments come as text
     asked = url.query.get("options", "")
     return {
         "connect_args": {

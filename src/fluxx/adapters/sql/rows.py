@@ -1,6 +1,5 @@
 """Between rows and the model: which column holds which field."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -41,18 +40,15 @@ def job_of(row: Row[Any]) -> Job:
     return Job(**fields)
 
 
-def jobs_of(rows: Iterable[Sequence[Any]]) -> list[Job]:
-    """Return the jobs in rows of ``JOB_COLUMNS`` as a driver gives them: text stands for ids and times, 1 for true.
+_jobs: Final = msgspec.json.Decoder(list[Job])
 
-    msgspec makes a job of such a row in a fraction of the time that it takes column by column.
+
+def jobs_of(text: str) -> list[Job]:
+    """Return the jobs in a JSON array of objects with the fields of ``JOB_COLUMNS``, as a database makes it.
+
+    msgspec reads a job from it in a fraction of the time that it takes column by column.
     """
-    return msgspec.convert([_fields(row) for row in rows], list[Job])
-
-
-def _fields(row: Sequence[Any]) -> dict[str, Any]:
-    fields = dict(zip(JOB_COLUMNS, row, strict=True))
-    fields["is_active"] = bool(fields["is_active"])
-    return fields
+    return _jobs.decode(text)
 
 
 def status_of(row: Row[Any]) -> JobStatus:

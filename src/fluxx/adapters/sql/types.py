@@ -27,7 +27,7 @@ class Id(TypeDecorator[UUID]):
 
     def bind_processor(self, dialect: Dialect) -> Processor | None:
         """Write SQLite's text."""
-        return id_to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
+        return _id_to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Processor | None:
         """Read SQLite's text."""
@@ -57,7 +57,7 @@ class Moment(TypeDecorator[datetime]):
         return _moment_from_text if dialect.name == "sqlite" else _in_utc
 
 
-def id_to_text(value: UUID | None) -> str | None:
+def _id_to_text(value: UUID | None) -> str | None:
     """Return an id as SQLite keeps it."""
     return None if value is None else str(value)
 

@@ -1,5 +1,6 @@
 """``fluxx up | worker | serve``: the service in the foreground, until it is told to stop."""
 
+import gc
 import logging
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,8 @@ serve: Final = group("Serve one of the HTTP APIs alone; run as many as you like.
 
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8080
+MADE_BETWEEN_COLLECTIONS: Final = 10_000
+"""Objects, not Python's 700: hundreds of jobs at once hold more than that, and none of it is garbage yet."""
 NEXT_STEPS: Final = """\
 Next, in another terminal:
   fluxx client add NAME
@@ -69,15 +72,24 @@ async def _served(roles: "Roles", host: str, port: int) -> None:
     clock, chance = SystemClock(), random.Random()
     async with wiring.connect(settings, facts=facts, clock=clock, chance=chance, roles=roles) as world:
         service = Service(world, roles=roles, host=host, port=port)
-        announcing = asyncio.create_task(_announced(service, settings))
+        announcing = asyncio.create_task(_settled(service, settings))
         with asked_to_end(service.stop):
             await service.run()
         announcing.cancel()
 
 
-async def _announced(service: "Service", settings: "Settings") -> None:
-    """Say what to do next, beside a log for people; a log for programs stays pure."""
+async def _settled(service: "Service", settings: "Settings") -> None:
+    """Once the service is ready, spare the garbage collector what stays, and say what to do next."""
     await service.ready.wait()
+    # It would look through all modules and routes again and again, a tenth of a second each time, while jobs wait.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(MADE_BETWEEN_COLLECTIONS)
+    _announce(service, settings)
+
+
+def _announce(service: "Service", settings: "Settings") -> None:
+    """Say what to do next, beside a log for people; a log for programs stays pure."""
     if settings.log_format == "json":
         return
     if settings.level > logging.INFO:

@@ -61,6 +61,7 @@ class Desk:
         self.cancelled: set[UUID] = set()
         self.retried: set[UUID] = set()
         self.secrets: list[str] = []
+        self._unsure: set[str] = set()  # keys that a desk was storing when it was killed
         self._stage = stage
         self._chance = stage.plan.chance("desk")
         self.begin()
@@ -78,6 +79,7 @@ class Desk:
     def begin(self) -> None:
         """Open, at first or after a crash."""
         self.process = self._stage.process("desk")
+        self._rotating = asyncio.Lock()
         self._world = self._stage.world("desk", ahead=self._stage.plan.skews[-1])
 
     async def end(self) -> None:
@@ -228,9 +230,14 @@ class Desk:
             return
         extractor = known[number % len(known)]
         played = self._stage.extractors.all[extractor.name]
-        key = self._new_key(played)
-        await self._world.secrets.set_api_key(extractor.extractor_id, ApiKey(key))
-        played.keys = {key}
+        async with self._rotating:
+            key = self._new_key(played)
+            self._unsure.add(key)
+            try:
+                await self._world.secrets.set_api_key(extractor.extractor_id, ApiKey(key))
+            finally:
+                self._unsure.discard(key)
+            played.keys = {key, *(self._unsure & played.keys)}
 
     async def purge(self, _number: int = 0) -> None:
         """Forget what is old."""

@@ -44,11 +44,17 @@ class ObservingContract:
         assert [minute.at.second for minute in minutes] == [0] * len(minutes)
         assert minutes[-1].at - minutes[0].at in (timedelta(minutes=3), timedelta(minutes=4))
         all_time = await world.observer.since_the_beginning()
-        assert total([minute.counts for minute in minutes]) == total([*all_time.values()])
+        assert sum(minute.succeeded for minute in minutes) == total([*all_time.values()]).succeeded == 2
+        before = await world.observer.minutes(began, until=minutes[-1].at)
+        assert before == minutes[:-1]
         late = await world.observer.since(world.clock.now() - timedelta(minutes=1))
         assert late[extractor.client_application_extractor_id].succeeded == 1
         ours = await world.observer.minutes(began, extractors=[extractor.client_application_extractor_id])
-        assert total([minute.counts for minute in ours]) == all_time[extractor.client_application_extractor_id]
+        assert sum(minute.succeeded for minute in ours) == 2
+        each = await world.observer.minutes_of_each(began)
+        assert each[extractor.client_application_extractor_id] == ours
+        early = await world.observer.since(began, until=minutes[-1].at)
+        assert early[extractor.client_application_extractor_id].succeeded == 1
 
     async def test_the_time_to_a_result_is_told_by_its_class(self, world: StoresWorld) -> None:
         extractor = await world.extractor()

@@ -41,9 +41,7 @@ def test_few_polls_and_troubles_are_told_one_by_one() -> None:
 
 
 def test_bars_stand_in_their_minute_and_under_the_top() -> None:
-    minutes = [
-        Minute(NOW.replace(second=0) - timedelta(minutes=back), Counts(succeeded=6, failed=2)) for back in (0, 59)
-    ]
+    minutes = [Minute(NOW.replace(second=0) - timedelta(minutes=back), 6, 2) for back in (0, 59)]
     chart = chart_of(minutes, now=NOW, hours=1, bars=60)
     assert [bar.succeeded for bar in chart.bars] == [6, *[0] * 58, 6]
     assert chart.top == 10

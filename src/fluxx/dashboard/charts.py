@@ -6,7 +6,6 @@ from typing import Final
 
 import msgspec
 
-from fluxx.model.counts import Counts
 from fluxx.ports.observing import Minute
 
 HEIGHT: Final = 100.0
@@ -49,24 +48,27 @@ def chart_of(minutes: Sequence[Minute], *, now: datetime, hours: int, bars: int)
     size = max(hours * 60 // bars, 1)
     end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
     since = end - timedelta(minutes=size * bars)
-    sums = [Counts()] * bars
+    succeeded, failed = [0] * bars, [0] * bars
     for minute in minutes:
         place = int((minute.at - since).total_seconds() // 60 // size)
         if 0 <= place < bars:
-            sums[place] += minute.counts
-    top = round_above(max((each.finished for each in sums), default=0))
+            succeeded[place] += minute.succeeded
+            failed[place] += minute.failed
+    sums = [*zip(succeeded, failed, strict=True)]
+    top = round_above(max((good + bad for good, bad in sums), default=0))
     made = [_bar(place, each, since + timedelta(minutes=place * size), size, top) for place, each in enumerate(sums)]
     return Chart(bars=made, since=since, until=end, top=top, width=float(bars), minutes_per_bar=size)
 
 
-def _bar(place: int, counts: Counts, at: datetime, size: int, top: int) -> Bar:
-    good, bad = HEIGHT * counts.succeeded / top, HEIGHT * counts.failed / top
+def _bar(place: int, sums: tuple[int, int], at: datetime, size: int, top: int) -> Bar:
+    succeeded, failed = sums
+    good, bad = HEIGHT * succeeded / top, HEIGHT * failed / top
     return Bar(
         at=at,
         until=at + timedelta(minutes=size),
         x=place,
-        succeeded=counts.succeeded,
-        failed=counts.failed,
+        succeeded=succeeded,
+        failed=failed,
         succeeded_y=round(HEIGHT - good, 2),
         succeeded_height=round(good, 2),
         failed_y=round(HEIGHT - good - bad, 2),

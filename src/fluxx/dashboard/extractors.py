@@ -29,7 +29,7 @@ DAY_MINUTES: Final = 24 * 60
 FAILURES_READ: Final = 500
 """The newest failures of all extractors, sorted by kind: enough to see what is wrong."""
 
-SPARK_BARS: Final = 60
+SPARK_BARS: Final = 30
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,6 +156,7 @@ class ExtractorPages:
 
     async def _groups(self, registered: Registered, visitor: Visitor) -> Sequence[Group]:
         all_time, day = await self._glance.since_the_beginning(), await self._glance.last(DAY_MINUTES)
+        minutes, now = await self._glance.last_hour_of_each(), self._context.clock.now()
         kinds = await self._kinds(visitor)
         cards = [
             Card(
@@ -163,7 +164,7 @@ class ExtractorPages:
                 all_time=all_time.get(key, Counts()),
                 day=day.get(key, Counts()),
                 kinds=kinds.get(key, Counter()).most_common(4),
-                chart=await self._chart(key),
+                chart=chart_of(minutes.get(key, ()), now=now, hours=1, bars=SPARK_BARS),
             )
             for key, extractor in registered.extractors.items()
         ]
@@ -171,10 +172,6 @@ class ExtractorPages:
             Group(client, [card for card in cards if card.extractor.client_application_id == key])
             for key, client in registered.clients.items()
         ]
-
-    async def _chart(self, extractor_id: UUID) -> Chart:
-        minutes = await self._glance.minutes(1, [extractor_id])
-        return chart_of(minutes, now=self._context.clock.now(), hours=1, bars=SPARK_BARS)
 
     async def _kinds(self, visitor: Visitor) -> Mapping[UUID, Counter[Kind]]:
         wanted = JobFilter(status=Status.FAILED, client_application_id=visitor.client_application_id)

@@ -15,10 +15,11 @@ from fluxx.model.counts import Counts
 
 
 class Minute(msgspec.Struct, frozen=True):
-    """What happened in the minute that began ``at``."""
+    """How many jobs succeeded and failed in the minute that began ``at``."""
 
     at: datetime
-    counts: Counts
+    succeeded: int
+    failed: int
 
 
 class Backlog(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,12 +44,18 @@ class Observer(Protocol):
         """Return the counts of each extractor from its first job on, forgotten jobs included."""
         ...
 
-    async def since(self, moment: datetime) -> Mapping[UUID, Counts]:
-        """Return the counts of each extractor since the minute of ``moment``."""
+    async def since(self, moment: datetime, *, until: datetime | None = None) -> Mapping[UUID, Counts]:
+        """Return the counts of each extractor since the minute of ``moment``, before the minute of ``until``."""
         ...
 
-    async def minutes(self, since: datetime, *, extractors: Sequence[UUID] | None = None) -> Sequence[Minute]:
+    async def minutes(
+        self, since: datetime, *, until: datetime | None = None, extractors: Sequence[UUID] | None = None
+    ) -> Sequence[Minute]:
         """Return the minutes in which something happened, oldest first; all extractors, or the sum of some."""
+        ...
+
+    async def minutes_of_each(self, since: datetime) -> Mapping[UUID, Sequence[Minute]]:
+        """Return the minutes of each extractor, oldest first."""
         ...
 
     async def backlog(self) -> Backlog:

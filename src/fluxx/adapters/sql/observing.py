@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, select
 
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.rollups import ALL_MINUTES, COLUMNS, NAMES
@@ -16,6 +16,7 @@ from fluxx.ports.observing import Backlog, Minute, SentEvent
 
 SINGLE: Final = len(NAMES) - len(NO_TIMES)
 SUMS: Final = tuple(func.sum(rollup.c[name]).label(name) for name in COLUMNS)
+ENDS: Final = (func.sum(rollup.c.Succeeded), func.sum(rollup.c.Failed))
 
 
 class SqlObserver:
@@ -28,28 +29,36 @@ class SqlObserver:
         """See ``Observer.since_the_beginning``."""
         return await self._by_extractor(rollup.c.Minute == ALL_MINUTES)
 
-    async def since(self, moment: datetime) -> Mapping[UUID, Counts]:
+    async def since(self, moment: datetime, *, until: datetime | None = None) -> Mapping[UUID, Counts]:
         """See ``Observer.since``."""
-        return await self._by_extractor(rollup.c.Minute >= _minute_of(moment))
+        return await self._by_extractor(_between(moment, until))
 
-    async def _by_extractor(self, condition: Any) -> Mapping[UUID, Counts]:
+    async def _by_extractor(self, condition: ColumnElement[bool]) -> Mapping[UUID, Counts]:
         extractor = rollup.c.ClientApplicationExtractorID
         statement = select(extractor, *SUMS).where(condition).group_by(extractor)  # PK_Rollup
         rows = await self._connections.read(lambda connection: connection.execute(statement).all())
         return {row[0]: _counts_of(row) for row in rows}
 
-    async def minutes(self, since: datetime, *, extractors: Sequence[UUID] | None = None) -> Sequence[Minute]:
+    async def minutes(
+        self, since: datetime, *, until: datetime | None = None, extractors: Sequence[UUID] | None = None
+    ) -> Sequence[Minute]:
         """See ``Observer.minutes``."""
-        statement = (
-            select(rollup.c.Minute, *SUMS)
-            .where(rollup.c.Minute >= _minute_of(since))  # PK_Rollup
-            .group_by(rollup.c.Minute)
-            .order_by(rollup.c.Minute)
-        )
+        minute = rollup.c.Minute
+        statement = select(minute, *ENDS).where(_between(since, until)).group_by(minute).order_by(minute)  # PK_Rollup
         if extractors is not None:
             statement = statement.where(rollup.c.ClientApplicationExtractorID.in_(extractors))
         rows = await self._connections.read(lambda connection: connection.execute(statement).all())
-        return [Minute(row[0], _counts_of(row)) for row in rows]
+        return [Minute(at, int(succeeded), int(failed)) for at, succeeded, failed in rows]
+
+    async def minutes_of_each(self, since: datetime) -> Mapping[UUID, Sequence[Minute]]:
+        """See ``Observer.minutes_of_each``."""
+        key = (rollup.c.Minute, rollup.c.ClientApplicationExtractorID)
+        statement = select(*key, *ENDS).where(_between(since, None)).group_by(*key).order_by(*key)  # PK_Rollup
+        rows = await self._connections.read(lambda connection: connection.execute(statement).all())
+        found: dict[UUID, list[Minute]] = {}
+        for at, extractor, succeeded, failed in rows:
+            found.setdefault(extractor, []).append(Minute(at, int(succeeded), int(failed)))
+        return found
 
     async def backlog(self) -> Backlog:
         """See ``Observer.backlog``."""
@@ -83,6 +92,12 @@ class SqlObserver:
         """See ``Observer.forget_minutes``."""
         statement = delete(rollup).where(rollup.c.Minute > ALL_MINUTES, rollup.c.Minute < before)
         return await self._connections.write(lambda connection: connection.execute(statement).rowcount)
+
+
+def _between(since: datetime, until: datetime | None) -> ColumnElement[bool]:
+    """Return the condition on the minute: along PK_Rollup."""
+    begun = rollup.c.Minute >= _minute_of(since)
+    return begun if until is None else begun & (rollup.c.Minute < _minute_of(until))
 
 
 def _minute_of(moment: datetime) -> datetime:

@@ -118,6 +118,8 @@ def _printable(text: str) -> str:
 
 def _without(secret: str, line: str) -> str:
     """Mask ``secret`` in ``line``: itself where plain, else the word, else the line that hides it."""
+    if line.isascii() and len(line) < len("".join(secret).replace(" ", "")):
+        return line  # no writing of a secret is shorter than itself, and undoing escapes makes nothing longer
     forms = _forms(secret)
     if not _hides(forms, line):
         return line

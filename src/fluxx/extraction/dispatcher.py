@@ -24,8 +24,11 @@ from fluxx.telemetry import CLAIM_LOST, JOBS_CLAIMED, LATENESS_SECONDS, Facts
 IDLE_REST: Final = 0.5
 """Seconds between looks for due jobs; this process's own news wakes the dispatcher at once."""
 
-GATHER_REST: Final = 0.005
-"""Seconds between claims under load, so that slots free up together and one claim fills many."""
+GATHER_REST: Final = 0.02
+"""Seconds between claims under load, so that slots free up together and one claim fills many.
+
+A transaction costs as much as ten jobs in it: what is lost in lateness, four times over, is won in work.
+"""
 
 ANSWER_PATIENCE: Final = 1.0
 """Seconds that work without a claim gets to end by itself: the answer to its last write may be on its way."""
@@ -83,7 +86,7 @@ class Dispatcher:
             return GATHER_REST
         due = await self._store.claim(lease=self._capacity.lease, limit=limit, without=full)
         self._start(due)
-        rest = GATHER_REST if len(due.jobs) == limit else self._rest(due)
+        rest = GATHER_REST if due.jobs else self._rest(due)
         self._looks_at = self._clock.now() + timedelta(seconds=rest)
         return rest
 

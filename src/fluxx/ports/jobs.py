@@ -38,8 +38,8 @@ class Claim(msgspec.Struct, frozen=True):
 class Due(msgspec.Struct, frozen=True):
     """What a claim brought: jobs, each with its fresh ``claim_token``, the longest due first.
 
-    ``next_due_at`` says when the next job falls due where nothing more is due now; None where
-    more may be waiting already or no live job is left.
+    ``next_due_at`` says when the next job falls due, and is looked up only where nothing was due now;
+    None where more may be waiting already or no live job is left.
     """
 
     jobs: Sequence[Job]

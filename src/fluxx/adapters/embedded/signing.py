@@ -3,7 +3,6 @@
 ``FolderBlobs`` signs, ``GET /files/{fileId}/content`` verifies; both hold the same ``UrlSigner``.
 """
 
-import hashlib
 import hmac
 import math
 import os
@@ -46,7 +45,7 @@ class UrlSigner:
         return hmac.compare_digest(expected.encode(), signature.encode()) and now.timestamp() < expires
 
     def _signature(self, file_id: UUID, expires: int) -> str:
-        return hmac.new(self._key, f"{file_id}\n{expires}".encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self._key, f"{file_id}\n{expires}".encode(), "sha256").hex()
 
 
 def load_or_make_key(path: Path) -> bytes:

@@ -13,6 +13,8 @@ from sqlalchemy import URL, Connection, Engine, event
 from fluxx.adapters.sql.tables import SCHEMAS
 from fluxx.errors import Misconfigured
 
+CHECKPOINTS: Final = "wal_autocheckpoint=4000"
+"""Pages (16 MB) instead of 1,000: the jobs in flight change again and again, and each checkpoint writes all of them."""
 READING: Final = "fluxx_reading"
 """The execution option of transactions that only read."""
 
@@ -50,7 +52,7 @@ def _sqlite_options(url: URL, limits: Timeouts, _application_name: str) -> dict[
 def _listen_sqlite(engine: Engine, _limits: Timeouts) -> None:
     def connected(connection: Any, _record: object) -> None:
         # Deleted messages may hold signed URLs: their pages are overwritten.
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON", CHECKPOINTS):
             connection.execute(f"PRAGMA {pragma}").close()
 
     def begun(connection: Connection) -> None:

@@ -64,8 +64,8 @@ class SqlJobs:
 
     def _claim(self, connection: Connection, wanted: Wanted) -> Due:
         jobs = self._claimer(connection, wanted)
-        if len(jobs) == wanted.limit:
-            return Due(jobs)
+        if jobs:
+            return Due(jobs)  # the next look is soon, and tells
         return Due(jobs, connection.scalar(NEXT_DUE, {"now": wanted.now}))
 
     async def seize(self, job_id: UUID, *, lease: float) -> Job:

@@ -68,7 +68,10 @@ def _id_from_text(value: str | None) -> UUID | None:
 
 def moment_to_text(value: datetime | None) -> str | None:
     """Return a moment as SQLite keeps it: all of the same length, so that text sorts as time."""
-    return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
+    if value is None:
+        return None
+    # Nearly all are in UTC already, and each conversion costs as much as the text.
+    return (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat(timespec="microseconds")
 
 
 def _moment_from_text(value: str | None) -> datetime | None:

@@ -22,13 +22,13 @@ from support.service import KEY, House, house
 KINDS: Final[Sequence[Kind]] = ("text", "tables", "simulator")
 WIDE: Final = {"width": 1280, "height": 860}
 PHONE: Final = {"width": 390, "height": 844}
-PATIENCE_MS: Final = 15_000
+PATIENCE_MS: Final = 45_000
 RULES: Final = {
     "resultTypes": ["violations"],
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
 }
 COLOURS: Final = {"resultTypes": ["violations"], "runOnly": ["color-contrast"]}
-SLOW: Final = Simulation(min_seconds=1.5, max_seconds=2.0, not_ready=2)
+SLOW: Final = Simulation(min_seconds=1.0, max_seconds=1.5, not_ready=1)
 """The simulator is in no hurry, so that there is something to watch."""
 
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from fluxx.dashboard.charts import Chart, chart_of
 from fluxx.dashboard.context import DashboardContext, Visitor
 from fluxx.dashboard.forms import Fields, an_id, fields_of
-from fluxx.dashboard.glance import Glance
+from fluxx.dashboard.glance import SLOW_SECONDS, Glance
 from fluxx.dashboard.rendering import Renderer
 from fluxx.dashboard.seeing import Registered, Seeing
 from fluxx.errors import BadInput, FluxxError
@@ -157,7 +157,8 @@ class ExtractorPages:
     async def _groups(self, registered: Registered, visitor: Visitor) -> Sequence[Group]:
         all_time, day = await self._glance.since_the_beginning(), await self._glance.last(DAY_MINUTES)
         minutes, now = await self._glance.last_hour_of_each(), self._context.clock.now()
-        kinds = await self._kinds(visitor)
+        client = visitor.client_application_id
+        kinds = await self._glance.shared(("kinds", client), lambda: self._kinds(client), seconds=SLOW_SECONDS)
         cards = [
             Card(
                 extractor=extractor,
@@ -173,8 +174,8 @@ class ExtractorPages:
             for key, client in registered.clients.items()
         ]
 
-    async def _kinds(self, visitor: Visitor) -> Mapping[UUID, Counter[Kind]]:
-        wanted = JobFilter(status=Status.FAILED, client_application_id=visitor.client_application_id)
+    async def _kinds(self, client: UUID | None) -> Mapping[UUID, Counter[Kind]]:
+        wanted = JobFilter(status=Status.FAILED, client_application_id=client)
         found: dict[UUID, Counter[Kind]] = {}
         for job in await self._context.reader.jobs(wanted, limit=FAILURES_READ):
             found.setdefault(job.client_application_extractor_id, Counter())[kind_of(job.status_message)] += 1

@@ -2,7 +2,7 @@
 
 "Empty" has a page of everything and a busy hour, so that both answer the same; the other has JOBS finished jobs, and a
 day in which every extractor was busy in every minute. Pages are asked in turn of both, a second apart, so that no
-number is kept from the last look; medians. The lag of an event is from the moment in it until it is read. All over HTTP.
+number is kept from the last look; medians. The lag of an event is from the moment in it until it is read over HTTP.
 """
 
 import argparse

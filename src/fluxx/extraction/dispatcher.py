@@ -73,6 +73,7 @@ class Dispatcher:
         self._clock = clock
         self._facts = facts
         self._wake = wake
+        self._patience = min(ANSWER_PATIENCE, capacity.lease / 6)
         self._looks_at = clock.now()
         self._running: dict[UUID, _Running] = {}
         self._by_extractor: Counter[UUID] = Counter()
@@ -113,16 +114,32 @@ class Dispatcher:
         now = self._clock.now()
         self._facts.tell(JOBS_CLAIMED, count=len(due.jobs))
         for job in due.jobs:
-            if job.due_at is None or job.claim_token is None or job.job_id in self._running:
-                continue  # still held here under a lost claim: it falls due again
+            if job.due_at is None or job.claim_token is None:
+                continue
             self._facts.observe(LATENESS_SECONDS, (now - job.due_at).total_seconds())
-            task = asyncio.create_task(self._finish(job), name="job")
+            before = self._running.get(job.job_id)
+            task = asyncio.create_task(self._finish_after(before, job) if before else self._finish(job), name="job")
             self._running[job.job_id] = _Running(job, Claim(job.job_id, job.claim_token), task)
             self._by_extractor[job.client_application_extractor_id] += 1
             task.add_done_callback(partial(self._ended, job))
 
+    async def _finish_after(self, before: _Running, job: Job) -> datetime | None:
+        """Work on a job that fell due while it was still held here, under a claim that is no more.
+
+        Mostly its last write is done and only not answered yet. Else that work is worth nothing any more.
+        """
+        try:
+            await asyncio.wait([before.task], timeout=self._patience)
+        finally:
+            if before.task.cancel():
+                self._facts.tell(CLAIM_LOST, job_id=job.job_id)
+        await asyncio.wait([before.task])
+        return await self._finish(job)
+
     def _ended(self, job: Job, task: "asyncio.Task[datetime | None]") -> None:
-        del self._running[job.job_id]
+        running = self._running.get(job.job_id)
+        if running is not None and running.task is task:
+            del self._running[job.job_id]
         self._by_extractor[job.client_application_extractor_id] -= 1
         if not self._by_extractor[job.client_application_extractor_id]:
             del self._by_extractor[job.client_application_extractor_id]
@@ -156,8 +173,7 @@ class Dispatcher:
         if not lost:
             return
         # What was just written has no claim any more either, and is about to be told: that isn't lost.
-        patience = min(ANSWER_PATIENCE, self._capacity.lease / 6)
-        await asyncio.wait([running.task for running in lost], timeout=patience)
+        await asyncio.wait([running.task for running in lost], timeout=self._patience)
         for running in lost:
             if running.claim in claims and running.task.cancel():
                 self._facts.tell(CLAIM_LOST, job_id=running.job.job_id)

@@ -238,6 +238,7 @@ class Desk:
             finally:
                 self._unsure.discard(key)
             played.keys = {key, *(self._unsure & played.keys)}
+            played.rotations += 1
 
     async def purge(self, _number: int = 0) -> None:
         """Forget what is old."""

@@ -249,6 +249,8 @@ def every_failure_has_its_cause(seen: Evidence) -> Iterator[str]:
             "MAX_POLL_ERRORS": job.error_count == seen.limits.max_poll_errors,
             "Extractor reported": ended is not None and ended.ended == "reported",
             "refused the submission": ended is not None and ended.ended == "refused",
+            # A rejected key is read again once: twice in a row is too much for a call that is under way.
+            "rejected the API key": seen.extractors[name].rotations > 1,
         }
         if not any(true for words, true in causes.items() if words in reason):
             yield f"job {job.job_id} failed: {reason}"

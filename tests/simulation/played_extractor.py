@@ -59,12 +59,13 @@ class Commission(msgspec.Struct):
 
 
 class PlayedExtractor:
-    """One extractor, at ``https://{name}.test/extract``. It takes the keys in ``keys``."""
+    """One extractor, at ``https://{name}.test/extract``. It takes the keys in ``keys``, which were changed so often."""
 
     def __init__(self, name: str, temper: Temper, chance: random.Random) -> None:
         self.name = name
         self.temper = temper
         self.keys: set[str] = set()
+        self.rotations = 0
         self.jobs: dict[UUID, Commission] = {}
         self._chance = chance
 

@@ -100,6 +100,10 @@ bench-scaling: $(VENV)/.developing ## Two workers on PostgreSQL beside one
 bench-workers: $(VENV)/.developing ## 2,000 jobs on three workers, one of them killed or frozen every second
 	@$(BIN)/python bench/workers.py $(ARGS)
 
+.PHONY: bench-kills
+bench-kills: $(VENV)/.developing ## kill -9 fifty times during 3,000 jobs, on each database
+	@$(BIN)/python bench/kills.py $(ARGS)
+
 .PHONY: bench-growth
 bench-growth: $(VENV)/.developing ## Every call on a million finished jobs beside a nearly empty database, with the plans
 	@$(BIN)/python bench/growth.py $(ARGS)

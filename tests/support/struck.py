@@ -22,7 +22,8 @@ import httpx
 from fluxx import settings as settings_module
 from fluxx import wiring
 from fluxx.clock import SystemClock
-from fluxx.running import ALL_ROLES, Service
+from fluxx.roles import ALL_ROLES, Roles
+from fluxx.running import Service
 from fluxx.telemetry import SERVICE_READY, Fact, Facts
 from support.eventually import eventually
 from support.points import with_points
@@ -42,7 +43,13 @@ class StruckProcess:
     """A service over ``home``; reaching ``point`` it sends itself ``strike``, the first time only."""
 
     def __init__(
-        self, home: Path, *, point: str = NOWHERE, strike: signal.Signals = signal.SIGKILL, **overrides: Any
+        self,
+        home: Path,
+        *,
+        roles: Roles = ALL_ROLES,
+        point: str = NOWHERE,
+        strike: signal.Signals = signal.SIGKILL,
+        **overrides: Any,
     ) -> None:
         self.url = ""
         self._log = home.parent / f"{home.name}-{random.randrange(2**32)}.log"
@@ -50,7 +57,7 @@ class StruckProcess:
         context.set_forkserver_preload(PRELOADED)
         settings = {"fluxx_home": str(home), **overrides}
         self._process: ForkServerProcess = context.Process(
-            target=run, args=(settings, str(self._log), point, strike), daemon=True
+            target=run, args=(settings, roles, str(self._log), point, strike), daemon=True
         )
 
     async def __aenter__(self) -> Self:
@@ -103,12 +110,12 @@ class StruckProcess:
         return httpx.AsyncClient(base_url=self.url, timeout=BOUND)
 
 
-def run(settings: Mapping[str, Any], log: str, point: str, strike: signal.Signals) -> None:
+def run(settings: Mapping[str, Any], roles: Roles, log: str, point: str, strike: signal.Signals) -> None:
     """Be the process."""
-    asyncio.run(_served(settings, Path(log), point, strike))
+    asyncio.run(_served(settings, roles, Path(log), point, strike))
 
 
-async def _served(overrides: Mapping[str, Any], log: Path, point: str, strike: signal.Signals) -> None:
+async def _served(overrides: Mapping[str, Any], roles: Roles, log: Path, point: str, strike: signal.Signals) -> None:
     async with AsyncExitStack() as stack:
         told = stack.enter_context(log.open("a", buffering=1))
         facts = Facts()
@@ -129,7 +136,7 @@ async def _served(overrides: Mapping[str, Any], log: Path, point: str, strike: s
             await asyncio.get_running_loop().run_in_executor(writers, _strike, strike)
 
         once = Once(point, struck)
-        service = Service(with_points(world, once.reached), roles=ALL_ROLES, host="127.0.0.1", port=0)
+        service = Service(with_points(world, once.reached), roles=roles, host="127.0.0.1", port=0)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, service.stop)
         loop.add_signal_handler(STRIKE_NOW, lambda: loop.create_task(once.reached(point)))

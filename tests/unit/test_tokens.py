@@ -98,7 +98,7 @@ NOW = int(time.time())
         {"sub": None},
         {"sub": 7},
     ],
-    ids=str,
+    ids=lambda claims: " ".join(f"{name} {type(value).__name__}" for name, value in claims.items()),
 )
 async def test_a_token_for_others_or_out_of_its_time_is_none(issuer: Issuer, claims: dict[str, Any]) -> None:
     with pytest.raises(Unidentified):

@@ -1,11 +1,6 @@
 """What may be shown of an answer: one short line, and no secret in any writing."""
 
-import base64
-import html
-import json
 import time
-from collections.abc import Callable
-from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
@@ -15,6 +10,7 @@ from fluxx.extraction.excerpt import excerpt
 from fluxx.ports.extractor import Answer
 from fluxx.ports.secrets import ApiKey
 from fluxx.scrubbing import scrubbed
+from support.writings import WRITINGS, b64, reveals
 
 SECRET = 'sk-4f9a/Zq+7w==~"x\\&é'
 
@@ -22,61 +18,6 @@ SECRET = 'sk-4f9a/Zq+7w==~"x\\&é'
 def show(body: bytes | str, *, reason: str = "Bad Request", secrets: tuple[str, ...] = (SECRET,)) -> str:
     body = body.encode() if isinstance(body, str) else body
     return excerpt(Answer(400, reason, {}, body), secrets=secrets)
-
-
-def percent(text: str) -> str:
-    return "".join(f"%{byte:02x}" for byte in text.encode())
-
-
-def unicode_escaped(text: str) -> str:
-    return "".join(f"\\u{ord(char):04x}" for char in text)
-
-
-def b64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
-
-
-def b64url(text: str) -> str:
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
-WRITINGS: dict[str, Callable[[str], str]] = {
-    "plain": str,
-    "upper case": str.upper,
-    "quoted": lambda text: quote(text, safe=""),
-    "quoted for a path": quote,
-    "quoted for a form": quote_plus,
-    "quoted, lower case": percent,
-    "quoted twice": lambda text: quote(quote(text, safe=""), safe=""),
-    "JSON": lambda text: json.dumps(text)[1:-1],
-    "JSON, not ASCII": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
-    "JSON, slashes escaped": lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),
-    "JSON, every character": unicode_escaped,
-    "JSON in JSON": lambda text: json.dumps(json.dumps(text)),
-    "HTML": html.escape,
-    "HTML, every character": lambda text: "".join(f"&#{ord(char)};" for char in text),
-    "HTML, every character, hex": lambda text: "".join(f"&#x{ord(char):X};" for char in text),
-    "base64": b64,
-    "base64url": b64url,
-    "base64 behind one byte": lambda text: b64("x" + text),
-    "base64 behind two bytes": lambda text: b64("xy" + text),
-    "base64 among others": lambda text: b64("user:" + text + "@host"),
-    "base64 as in Basic": lambda text: b64("a:" + text),
-    "base64, quoted": lambda text: quote(b64(text), safe=""),
-    "base64, wrapped": lambda text: "\n".join(b64(text)[at : at + 8] for at in range(0, 99, 8)),
-    "hex": lambda text: text.encode().hex(),
-    "HEX": lambda text: text.encode().hex().upper(),
-    "spaced": " ".join,
-    "NUL between": "\0".join,
-    "soft hyphens between": "\u00ad".join,
-}
-
-
-def reveals(shown: str, written: str) -> bool:
-    """Whether half of the written secret can still be read."""
-    pieces = [written[at : at + len(written) // 2] for at in range(len(written) // 2)]
-    squeezed = shown.replace(" ", "")
-    return any(piece in shown or piece.replace(" ", "") in squeezed for piece in pieces if piece.strip())
 
 
 @pytest.mark.parametrize("name", WRITINGS)

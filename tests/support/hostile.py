@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from urllib.parse import parse_qs, quote, urlsplit
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import msgspec
 
@@ -146,13 +146,13 @@ def _impossible_result(_: Hostile, given: Given) -> str:
 
 
 def _bad_result(hostile: Hostile, given: Given) -> str:
-    path = f"/results/{len(hostile.given)}"
+    path = f"/results/{uuid4()}"  # one for each: what belongs to another job can't be known here
     hostile.server.on_path(path, Reply(422, "\n".join(given.secrets).encode()))
     return f"{path}?token={quote(given.key)}"
 
 
 def _lost_result(hostile: Hostile, given: Given) -> str:
-    path = f"/moved/{len(hostile.given)}"
+    path = f"/moved/{uuid4()}"
     hostile.server.on_path(path, *[Reply(300, headers={"Location": f"/{b64url(given.key)}"})] * 9)
     return path
 

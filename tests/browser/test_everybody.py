@@ -62,6 +62,10 @@ async def test_all_is_done_by_keyboard(page: Page) -> None:
     await page.goto("/dashboard")
     await page.keyboard.press("Tab")
     await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    await page.keyboard.press("?")
+    await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    assert await violations(page) == []
+    await page.keyboard.press("Escape")
     await page.keyboard.press("/")
     await page.keyboard.type(SCAN.name)
     await page.keyboard.press("Enter")

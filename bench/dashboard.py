@@ -30,7 +30,7 @@ from report import save, table
 from support.databases import make_tables
 from support.growing import Place, grown
 
-EMPTY = 3000
+EMPTY = 30_000
 BUSY_HOURS = 25
 PAUSE = 1.1
 """Seconds after which the numbers that pages share are read anew."""
@@ -90,7 +90,7 @@ def address(path: str, place: Place) -> str:
         extractor=extractor.client_application_extractor_id,
         client=extractor.client_application_id,
         since=f"{middle:%Y-%m-%dT%H:%M}",
-        until=f"{middle + timedelta(days=2):%Y-%m-%dT%H:%M}",
+        until=f"{middle + timedelta(days=5):%Y-%m-%dT%H:%M}",
     )
 
 

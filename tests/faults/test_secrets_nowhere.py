@@ -3,7 +3,7 @@
 import asyncio
 import io
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from fluxx.wiring import World
 from support.access import known, setting
 from support.hostile import MODES, REVEALING, Hostile
 from support.scripted import ScriptedExtractor
+from support.searching import Search
 from support.service import House, house
-from support.writings import WRITINGS
 
 KEY = ApiKey("mJ7q/2Vx9bT+Lw4ZcR8nKs5Yd==")
 ROTATED = "Gh3v/8PzQ1+kX6tWm0BfUe4Ca=="
@@ -32,8 +32,6 @@ UPSTREAM = "tN5y/Rb2+HjD9sXoMe7LwQ1vZk8Fg3Up6Ti="
 CALLER = known(Role.ADMIN)
 TRIES = 100
 CRASH = "reported-later/crash"
-BEGINNING = 6
-"""Letters: no quarter of a secret is shorter."""
 
 
 class Crashing:
@@ -68,30 +66,6 @@ class Scene(msgspec.Struct):
         """Everything secret that was in play."""
         signatures = {given.signature for given in self.hostile.given.values()}
         return {KEY.reveal(), ROTATED, UPSTREAM, CALLER.key, *signatures}
-
-
-class Search:
-    """Finds where half of a secret can be read in a text, in whatever writing.
-
-    Whoever has half of a word has one of its quarters whole. Each place of a text is looked at once, however many
-    quarters there are: by the letters that they begin with.
-    """
-
-    def __init__(self, canaries: Iterable[str]) -> None:
-        self._quarters: dict[str, set[tuple[str, str]]] = {}
-        for canary in canaries:
-            for name, writing in WRITINGS.items():
-                written = writing(canary)
-                size = len(written) // 4
-                for quarter in (written[at : at + size] for at in range(0, 4 * size, size)):
-                    self._quarters.setdefault(quarter[:BEGINNING], set()).add((quarter, f"{canary} ({name})"))
-
-    def leaks(self, text: str) -> Iterator[str]:
-        """Yield what is found, with what stands around it."""
-        for at in range(len(text)):
-            for quarter, what in self._quarters.get(text[at : at + BEGINNING], ()):
-                if text.startswith(quarter, at):
-                    yield f"{what}: {text[max(0, at - 150) : at + 80]}"
 
 
 @asynccontextmanager

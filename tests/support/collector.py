@@ -26,6 +26,8 @@ class Collector:
     def __init__(self) -> None:
         self.url = ""
         self.spans: list[Seen] = []
+        self.exports: list[str] = []
+        """All that was sent, as text: names, attributes, events, statuses."""
         self._arrival = asyncio.Condition()
 
     async def wait_for(self, fact: Callable[[], object]) -> None:
@@ -37,6 +39,7 @@ class Collector:
         """Take one export."""
         sent = ExportTraceServiceRequest.FromString(await request.read())
         async with self._arrival:
+            self.exports.append(str(sent))
             self.spans += [
                 Seen(span.name, span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex())
                 for resource in sent.resource_spans

@@ -42,10 +42,22 @@ class OtlpTracing:
         """See ``Tracing.span``."""
         told = {f"fluxx.{key}": str(value) for key, value in attributes.items()}
         context = self._propagator.extract({HEADER: parent}) if parent else None
-        with self._tracer.start_as_current_span(name, context=context, kind=KINDS[kind], attributes=told) as opened:
+        # An error's words may hold an address with a key in it: OpenTelemetry would send them, traceback and all.
+        with self._tracer.start_as_current_span(
+            name,
+            context=context,
+            kind=KINDS[kind],
+            attributes=told,
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as opened:
             carrier: dict[str, str] = {}
             self._propagator.inject(carrier, trace.set_span_in_context(opened))
             span = Span(carrier.get(HEADER, parent))
-            yield span
+            try:
+                yield span
+            except Exception as error:
+                opened.set_status(trace.StatusCode.ERROR, type(error).__name__)
+                raise
             if span.outcome is not None:
                 opened.set_attribute("fluxx.outcome", span.outcome)

@@ -215,6 +215,8 @@ def load(app_configuration: Mapping[str, str] | None = None, /, **overrides: Any
         return Settings(**{**over, **overrides})
     except ValidationError as error:
         raise Misconfigured(_one_line(error)) from None
+    except UnicodeDecodeError:
+        raise Misconfigured(".env is not text in UTF-8") from None
 
 
 def _one_line(error: ValidationError) -> str:

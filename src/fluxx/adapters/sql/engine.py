@@ -80,6 +80,9 @@ def _parse(url: str) -> URL:
     ours = OPENINGS[backend].driver
     if driver not in ("", ours):
         raise Misconfigured(f"DATABASE_URL: the driver {driver} isn't supported; write {backend}://")
+    if parsed.password is not None and "@" in f"{parsed.host}{parsed.database}{[*parsed.query]}":
+        # The rest of the password would stand where drivers' errors name the host.
+        raise Misconfigured("DATABASE_URL: only one @ can stand before the host; one in the password is written %40")
     return parsed.set(drivername=f"{backend}+{ours}")
 
 

@@ -123,6 +123,26 @@ def test_any_object_is_a_message_or_poison(fields: dict[str, object]) -> None:
 
 
 @given(
+    path=st.sampled_from(UNDERSTOOD),
+    cuts=st.lists(st.tuples(st.integers(0, 700), st.integers(0, 4), st.binary(max_size=4)), min_size=1, max_size=4),
+)
+def test_a_damaged_message_is_still_one_or_poison_in_a_short_line(
+    path: Path, cuts: list[tuple[int, int, bytes]]
+) -> None:
+    body = path.read_bytes()
+    for at, gone, instead in cuts:
+        body = body[:at] + instead + body[at + gone :]
+    try:
+        message = accepted_file.decode(body)
+    except Poison as poison:
+        assert poison.reason in {directory.name for directory in (GOLDEN / "accepted-file" / "poison").iterdir()}  # noqa: PT017 - it may also be understood
+        assert str(poison).isprintable()  # noqa: PT017 - it may also be understood
+        assert len(str(poison)) < 200  # noqa: PT017 - it may also be understood
+    else:
+        assert accepted_file.decode(accepted_file.encode(message)) == message
+
+
+@given(
     message=st.builds(
         AcceptedFile,
         file_id=st.uuids(),

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fluxx.extraction import answers
+from fluxx.extraction import answers, retry_after
 from fluxx.model.outcome import NotReady, Retry, Submitted
 from fluxx.ports.extractor import Answer
 
@@ -100,3 +102,31 @@ def test_a_wish_in_the_body_counts_where_no_header_speaks(wish: bytes, seconds: 
 def test_a_wish_counts_wherever_it_can_be_followed(meaning: object) -> None:
     assert isinstance(meaning, Submitted | Retry)
     assert (meaning.poll_after if isinstance(meaning, Submitted) else meaning.after) == 4.0
+
+
+_PIECES = st.sampled_from(
+    [
+        *("Sun,", "01", "Mar", "2026", "12:00:30", "GMT", "+0100", "-9999", "+99999", "99999", "25:61:61", "99"),
+        *("1e9", "-", "+", ".", ",", "0x1", "٣", "nan", "-inf", "1" * 400, "9" * 5000),
+    ]
+)
+_WISHES = st.one_of(
+    st.text(),
+    st.lists(_PIECES, max_size=7).map(" ".join),
+    st.lists(_PIECES, max_size=3).map("".join),
+    st.integers().map(str),
+    st.floats().map(str),
+)
+_HEADERS = st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "x-ratelimit-reset"]), _WISHES)
+
+
+@given(headers=_HEADERS, status=st.sampled_from([200, 202, 404, 429, 503]))
+def test_no_header_makes_us_wait_less_than_nothing_or_for_ever(headers: dict[str, str], status: int) -> None:
+    seconds = retry_after.wish(headers, status=status, now=NOW)
+    assert seconds is None or 0 <= seconds <= LONGEST
+
+
+@given(value=st.one_of(_WISHES, st.integers(), st.floats(), st.booleans(), st.none(), st.lists(st.integers())))
+def test_no_wish_in_a_body_does_either(value: object) -> None:
+    seconds = retry_after.body_wish(value, now=NOW)
+    assert seconds is None or 0 <= seconds <= LONGEST

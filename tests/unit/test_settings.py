@@ -1,11 +1,15 @@
 """A setting that makes no sense is one clear line that names it."""
 
+import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fluxx.errors import Misconfigured
-from fluxx.settings import load
+from fluxx.settings import Settings, load
 
 
 @pytest.mark.parametrize(
@@ -48,3 +52,47 @@ def test_the_environment_goes_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setenv("MAX_SUBMIT_ATTEMPTS", "3")
     settings = load()
     assert (settings.max_poll_attempts, settings.max_submit_attempts) == (7, 3)
+
+
+CANARY = "Zk4mW9xQ7vTn"
+SECRET = sorted(name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation))
+NAMES = st.sampled_from(sorted(Settings.model_fields))
+VALUES = st.one_of(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0")),
+    st.binary().map(lambda value: os.fsdecode(value.replace(b"\0", b""))),
+    st.integers().map(str),
+    st.floats().map(str),
+    st.ip_addresses().map("{}/24".format),
+    st.sampled_from(["1e400", "0x10", "1_0", " 7 ", "1" * 5000, "10.0.0.0/8,,", "true", "null", "[]", "{", "json"]),
+)
+
+
+@given(name=NAMES, value=VALUES)
+def test_any_text_in_any_variable_is_a_setting_or_refused_by_name_in_one_line(name: str, value: str) -> None:
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        patch.chdir(folder)
+        for secret in SECRET:
+            patch.setenv(secret.upper(), CANARY)
+        patch.setenv(name.upper(), value)
+        try:
+            assert CANARY not in repr(load())
+        except Misconfigured as refused:
+            assert name.upper() in str(refused)  # noqa: PT017 - it may also be taken
+            assert str(refused).isprintable()  # noqa: PT017 - it may also be taken
+            assert CANARY not in str(refused)  # noqa: PT017 - it may also be taken
+
+
+@given(
+    content=st.binary()
+    | st.lists(st.tuples(NAMES, st.binary()), max_size=3).map(
+        lambda lines: b"\n".join(name.upper().encode() + b"=" + value for name, value in lines)
+    )
+)
+def test_any_bytes_in_the_file_are_settings_or_one_line(content: bytes) -> None:
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        patch.chdir(folder)
+        Path(".env").write_bytes(content)
+        try:
+            load()
+        except Misconfigured as refused:
+            assert str(refused).isprintable()  # noqa: PT017 - it may also be taken

@@ -46,6 +46,8 @@ INDEXES = {
     "browse the log": {IN_A_QUEUE},
     "job by id": {LINES},
     "jobs by file": {BY_FILE, LINES},
+    "an old job by id": {LINES},
+    "jobs by an old file": {BY_FILE, LINES},
     "newest first": {"IX_Job_CreatedAt", LINES},
     "newest first, a later page": {"IX_Job_CreatedAt", LINES},
     "of a client application": {BY_CLIENT, LINES},

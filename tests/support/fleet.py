@@ -67,6 +67,7 @@ class Fleet:
         self._workers: list[FluxxProcess] = []
         self._count = workers
         self._hurt: dict[FluxxProcess, asyncio.Task[None]] = {}
+        self._reader = httpx.AsyncClient(timeout=60)  # one for all: each brings TLS of its own, a tenth of a second
 
     def _process(self, *command: str, name: str) -> FluxxProcess:
         return FluxxProcess(*command, home=self._home, environment=self._environment, name=name)
@@ -92,12 +93,13 @@ class Fleet:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.healed()
+        await self._reader.aclose()
         for process in [*self._workers, *self._apis.values()]:
             await process.__aexit__(kind, error, trace)
 
     async def given_files(self, count: int, extractor: ScriptedExtractor) -> list[str]:
         """Register the extractors and upload files; the extractor reads each by its signed URL."""
-        extractor.on_submit(_reads_the_file)
+        extractor.on_submit(self._reads_the_file)
         async with self._apis["registration"].client() as http:
             made = await http.post("/registration/client-applications", json={"name": "Invoices"})
             client = made.json()["clientApplicationId"]
@@ -113,6 +115,13 @@ class Fleet:
                 return str(answer.json()["fileId"])
 
             return [await upload(number) for number in range(count)]
+
+    async def _reads_the_file(self, submission: Received) -> Reply | None:
+        try:
+            answer = await self._reader.get(submission.json["fileUrl"])
+        except httpx.TransportError:
+            return Reply(503, b"the file is out of reach")
+        return None if answer.content == CONTENT else Reply(400, b"the file can't be read")
 
     def hurt_one(self) -> None:
         """Kill a worker that is well (and start it again), or freeze it for longer than its lease."""
@@ -194,12 +203,6 @@ class Fleet:
                 if not page:
                     await asyncio.sleep(LOOK_EVERY)
             return [job_status.decode(one.message.body) for one in seen]
-
-
-async def _reads_the_file(submission: Received) -> Reply | None:
-    async with httpx.AsyncClient(timeout=60) as http:
-        answer = await http.get(submission.json["fileUrl"])
-    return None if answer.content == CONTENT else Reply(400, b"the file can't be read")
 
 
 async def _killed_and_started(worker: FluxxProcess) -> None:

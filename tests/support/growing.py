@@ -20,6 +20,8 @@ from support.stores import LEASE, StoresWorld, acceptance, opened_stores
 LIVE: Final = 50
 MESSAGES: Final = 1000
 PAGE: Final = 50
+RECENT: Final = 3000
+"""Finished jobs that are asked about again and again."""
 TOPIC, NAME, INBOX = "job-status", "fluxx-events", "accepted-file"
 
 
@@ -34,12 +36,23 @@ class Place(NamedTuple):
     chance: random.Random
 
     def some_job(self) -> UUID:
-        """Return one of the finished jobs."""
-        return self.history.job_id(self.chance.randrange(self.history.count))
+        """Return one of the finished jobs that people ask about: the latest."""
+        return self.history.job_id(self._lately())
 
     def some_file(self) -> UUID:
-        """Return a file that finished jobs worked on."""
+        """Return a file that the latest finished jobs worked on."""
+        return self.history.file_id(self._lately())
+
+    def old_job(self) -> UUID:
+        """Return any finished job: a large history has most of them on the disk, not in a cache."""
+        return self.history.job_id(self.chance.randrange(self.history.count))
+
+    def old_file(self) -> UUID:
+        """Return a file that any finished job worked on."""
         return self.history.file_id(self.chance.randrange(self.history.count))
+
+    def _lately(self) -> int:
+        return self.history.count - 1 - self.chance.randrange(min(RECENT, self.history.count))
 
     def some_extractor(self) -> Extractor:
         """Return an extractor with a share of the history."""
@@ -47,7 +60,7 @@ class Place(NamedTuple):
 
     def long_ago(self) -> Position:
         """Return a place in the middle of the history."""
-        return Position(self.world.clock.now() - timedelta(days=150), self.some_job())
+        return Position(self.world.clock.now() - timedelta(days=150), self.old_job())
 
 
 @asynccontextmanager
@@ -125,6 +138,12 @@ async def one_job(place: Place, _: Any) -> None:
     await place.world.reader.histories([job.job_id])
 
 
+async def an_old_job(place: Place, _: Any) -> None:
+    """Read a job with its history, as the API does."""
+    job = await place.world.reader.job(place.old_job())
+    await place.world.reader.histories([job.job_id])
+
+
 async def relay(place: Place, _: Any) -> None:
     """Look for events and mark them."""
     waiting = await place.world.outbox.unpublished(limit=500)
@@ -181,6 +200,8 @@ CALLS: Final[dict[str, Call]] = {
     "browse the log": Call(browse, nothing),
     "job by id": Call(one_job, nothing),
     "jobs by file": listing(lambda place: JobFilter(file_id=place.some_file())),
+    "an old job by id": Call(an_old_job, nothing),
+    "jobs by an old file": listing(lambda place: JobFilter(file_id=place.old_file())),
     "newest first": listing(lambda _: JobFilter()),
     "newest first, a later page": listing(lambda _: JobFilter(), later=True),
     "of a client application": listing(of_client),

@@ -25,6 +25,7 @@ SETTINGS: dict[str, dict[str, str]] = {
     "an @ in the password": {"DATABASE_URL": f"postgresql://joe:x@{PASSWORD}@{NOBODY}/d"},
     "an @ and a slash in it": {"DATABASE_URL": f"postgresql://joe:x@/{PASSWORD}@{NOBODY}/d"},
     "an @ and a ? in it": {"DATABASE_URL": f"postgresql://joe:x@h?{PASSWORD}=@{NOBODY}/d"},
+    "an @ and a ? at its end": {"DATABASE_URL": f"postgresql://joe:@{PASSWORD}?@{NOBODY}/d"},
     "a slash in it": {"DATABASE_URL": f"postgresql://joe:x/{PASSWORD}@{NOBODY}/d"},
     "a colon in it": {"DATABASE_URL": f"postgresql://joe:x:{PASSWORD}@{NOBODY}/d"},
     "no known database": {"DATABASE_URL": f"oracle://joe:{PASSWORD}@{NOBODY}/d"},

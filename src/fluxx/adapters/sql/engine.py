@@ -80,10 +80,17 @@ def _parse(url: str) -> URL:
     ours = OPENINGS[backend].driver
     if driver not in ("", ours):
         raise Misconfigured(f"DATABASE_URL: the driver {driver} isn't supported; write {backend}://")
-    if parsed.password is not None and "@" in f"{parsed.host}{parsed.database}{[*parsed.query]}":
+    if parsed.password is not None and _has_another_at(url):
         # The rest of the password would stand where drivers' errors name the host.
         raise Misconfigured("DATABASE_URL: only one @ can stand before the host; one in the password is written %40")
     return parsed.set(drivername=f"{backend}+{ours}")
+
+
+def _has_another_at(url: str) -> bool:
+    """Whether one stands behind that of the password: anywhere but in the value of an option."""
+    _, _, behind_user = url.partition("://")[2].partition(":")
+    place, _, options = behind_user.partition("@")[2].partition("?")
+    return any("@" in part for part in (place, *(option.partition("=")[0] for option in options.split("&"))))
 
 
 def _connect(dialect: Dialect, _record: object, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

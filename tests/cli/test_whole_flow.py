@@ -186,14 +186,18 @@ def test_an_extractor_is_renamed_rested_and_woken(inside: Inside, client: str, e
 
 
 @pytest.mark.usefixtures("up")
-def test_without_its_key_a_job_fails_and_the_command_says_so(inside: Inside, client: str, extractor: str) -> None:
+def test_without_its_key_a_job_fails_and_the_command_says_so(inside: Inside, extraction_url: str) -> None:
+    # An extractor of its own: a service trusts a key that it has just read for some seconds.
+    client = inside.succeed("client", "add", "Keyless").text
+    added = ("--client-application", client, "--name", "keyless", "--url", extraction_url, "--key-file", "key")
+    extractor = inside.succeed("extractor", "add", *added).text
     inside.succeed("key", "delete", extractor)
     ended = inside.run("submit", "invoice.pdf", "--client-application", client, "--wait")
     assert ended.status == 1
-    # Queued or Started before: a service trusts a key that it has just read for some seconds.
-    assert "→ Failed  No API key is stored" in ended.stdout.decode()
+    assert "Queued → Failed  No API key is stored" in ended.stdout.decode()
     inside.succeed("key", "set", extractor, "--key-file", "key")
     inside.succeed("submit", "invoice.pdf", "--client-application", client, "--wait")
+    inside.succeed("key", "delete", extractor)
 
 
 @pytest.mark.usefixtures("client")

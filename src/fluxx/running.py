@@ -236,21 +236,34 @@ def _accepting(world: World, news_for: Iterable[Loop]) -> Accepting:
 
 def _dispatcher(world: World, relaying: Loop, claiming: Loop) -> Dispatcher:
     settings = world.settings
+    finish = Finish(
+        steps=_steps(world),
+        store=world.jobs,
+        limits=settings.limits,
+        clock=world.clock,
+        facts=world.facts,
+        chance=world.chance,
+        announce=relaying.wake,
+    )
+    capacity = Capacity(jobs=settings.max_concurrency, share=settings.extractor_share, lease=settings.lease_seconds)
+    return Dispatcher(
+        store=world.jobs,
+        finish=finish,
+        capacity=capacity,
+        clock=world.clock,
+        facts=world.facts,
+        wake=claiming.wake,
+    )
+
+
+def _steps(world: World) -> Steps:
+    settings = world.settings
     asking = Asking(client=world.extractors, secrets=world.secrets)
     catalogue = Catalogue(registrations=world.registrations, files=world.files, clock=world.clock)
     handed_out = HandedOut(
         catalogue=catalogue, blobs=world.blobs, secrets=world.secrets, url_ttl=settings.signed_url_ttl_seconds
     )
-    collect = Collect(
-        client=world.extractors,
-        secrets=world.secrets,
-        blobs=world.blobs,
-        handed_out=handed_out,
-        clock=world.clock,
-        facts=world.facts,
-        timeout=settings.poll_timeout_seconds,
-        max_bytes=settings.max_result_bytes,
-    )
+    collect = _collect(world, handed_out)
     submit = Submit(
         asking=asking,
         catalogue=catalogue,
@@ -269,21 +282,17 @@ def _dispatcher(world: World, relaying: Loop, claiming: Loop) -> Dispatcher:
         timeout=settings.poll_timeout_seconds,
         max_bytes=settings.max_inline_result_bytes,
     )
-    finish = Finish(
-        steps=Steps(submit=submit, poll=poll, secrets_of=handed_out.secrets_of),
-        store=world.jobs,
-        limits=settings.limits,
+    return Steps(submit=submit, poll=poll, secrets_of=handed_out.secrets_of)
+
+
+def _collect(world: World, handed_out: HandedOut) -> Collect:
+    return Collect(
+        client=world.extractors,
+        secrets=world.secrets,
+        blobs=world.blobs,
+        handed_out=handed_out,
         clock=world.clock,
         facts=world.facts,
-        chance=world.chance,
-        announce=relaying.wake,
-    )
-    capacity = Capacity(jobs=settings.max_concurrency, share=settings.extractor_share, lease=settings.lease_seconds)
-    return Dispatcher(
-        store=world.jobs,
-        finish=finish,
-        capacity=capacity,
-        clock=world.clock,
-        facts=world.facts,
-        wake=claiming.wake,
+        timeout=world.settings.poll_timeout_seconds,
+        max_bytes=world.settings.max_result_bytes,
     )

@@ -9,7 +9,6 @@ from functools import wraps
 from time import monotonic
 from typing import Any, Final, TypeVar, cast
 
-from fluxx.errors import FluxxError
 from fluxx.telemetry import CALL_SECONDS, Facts
 
 T = TypeVar("T")
@@ -52,7 +51,7 @@ class _Measured:
             ended = "ok"
             try:
                 return await call(*args, **options)
-            except FluxxError as error:
+            except BaseException as error:
                 ended = type(error).__name__
                 raise
             finally:

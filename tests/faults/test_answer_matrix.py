@@ -147,6 +147,12 @@ async def test_a_wish_counts_with_good_answers_too(desk: Steps) -> None:
     assert await desk.polled(Reply(body={"isReady": False, "retryAfter": 9})) == NotReady(9.0)
 
 
+async def test_a_result_at_an_address_that_may_not_be_called_is_told_apart_from_the_registered_one(desk: Steps) -> None:
+    outcome = await desk.downloaded(url="http://169.254.169.254/latest/meta-data")
+    assert isinstance(outcome, Refused)
+    assert outcome.reason.endswith("The extractor named it as resultUrl.")
+
+
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize("step", ["submitted", "polled"])
 async def test_a_rejected_key_is_read_again_once_and_tried_where_it_changed(

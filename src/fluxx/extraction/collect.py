@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from fluxx.clock import Clock
+from fluxx.errors import EgressRefused
 from fluxx.extraction import answers
 from fluxx.extraction.answers import Ready
 from fluxx.extraction.handed_out import HandedOut
@@ -66,6 +67,8 @@ class Collect:
         try:
             async with asyncio.timeout(max(left, self._timeout)):
                 return await self._download(job, url, extractor, polled=polled)
+        except EgressRefused as refusal:
+            raise EgressRefused(f"{refusal} The extractor named it as resultUrl.") from refusal
         except TimeoutError:
             return Retry("The result wasn't downloaded to its end before the job's deadline.")
 

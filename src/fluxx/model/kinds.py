@@ -28,7 +28,8 @@ POLLS: Final = Kind(
 KEY: Final = Kind("API key", "Set the extractor's API key (page Extractors, or fluxx key set), then retry.")
 ADDRESS: Final = Kind(
     "address not allowed",
-    "Correct the extractor's URL, or list its network in EGRESS_ALLOWED_NETWORKS, then retry.",
+    "Correct the extractor's URL (where the extractor named the address itself, ask who runs it), or list its network"
+    " in EGRESS_ALLOWED_NETWORKS, then retry.",
 )
 REPORTED: Final = Kind(
     "the extractor's verdict", "The extractor could not work on this file: look at the file, then ask who runs it."

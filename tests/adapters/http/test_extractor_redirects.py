@@ -56,6 +56,7 @@ async def test_a_redirect_to_an_address_that_may_not_be_called_is_refused(
     with pytest.raises(EgressRefused) as refusal:
         await client.exchange(get(f"{extractor.url}/x"))
     assert "canary" not in str(refusal.value)
+    assert f"{extractor.url}/x redirected there" in str(refusal.value), "it is not the address that was registered"
 
 
 async def test_a_redirect_loop_ends_after_three(client: HttpExtractorClient, extractor: ScriptedExtractor) -> None:

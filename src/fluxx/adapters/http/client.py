@@ -22,7 +22,7 @@ from fluxx.adapters.http.redirects import MAX_REDIRECTS, next_target
 from fluxx.adapters.http.requesting import request
 from fluxx.adapters.http.resolving import Lookup, Names, SystemLookup
 from fluxx.adapters.http.target import Target
-from fluxx.errors import NoAnswer
+from fluxx.errors import EgressRefused, NoAnswer
 from fluxx.ports.extractor import Answer, Call, Download
 
 
@@ -86,6 +86,14 @@ class HttpExtractorClient:
 
     async def _answered(self, call: Call, trip: "_Trip") -> tuple[Connection, Head]:
         """Make the call, follow where it is sent, and return the head of the answer that counts."""
+        try:
+            return await self._followed(call, trip)
+        except EgressRefused as refusal:
+            if trip.redirected_by is None:
+                raise
+            raise EgressRefused(f"{refusal} {trip.redirected_by} redirected there.") from refusal
+
+    async def _followed(self, call: Call, trip: "_Trip") -> tuple[Connection, Head]:
         until = asyncio.get_running_loop().time() + call.timeout
         at_home = True
         for _ in range(MAX_REDIRECTS + 1):
@@ -93,6 +101,7 @@ class HttpExtractorClient:
             sent = request(call, target, at_home=at_home)
             connection = trip.connection = await self._pool.take(target.origin, until=until)
             head = await connection.ask(sent, until=until, bodiless=call.method == "HEAD")
+            trip.redirected_by = target  # or it answers, and nothing can be refused any more
             further = next_target(call, target, status=head.status, location=head.headers.get("location"))
             if further is None:
                 return connection, head
@@ -104,12 +113,13 @@ class HttpExtractorClient:
 
 
 class _Trip:
-    """Where a call has got to, and the connection that it holds there."""
+    """Where a call has got to, who sent it there, and the connection that it holds there."""
 
-    __slots__ = ("connection", "target")
+    __slots__ = ("connection", "redirected_by", "target")
 
     def __init__(self, target: Target) -> None:
         self.target = target
+        self.redirected_by: Target | None = None
         self.connection: Connection | None = None
 
     def end(self, pool: Pool) -> None:

@@ -21,5 +21,5 @@ def next_target(call: Call, target: Target, *, status: int, location: str | None
         return None
     further = target.redirected(location)
     if target.origin.scheme == "https" and further.origin.scheme == "http":
-        raise EgressRefused(f"{target} redirected from https to http.")
+        raise EgressRefused(f"{further} is http, no longer https.")
     return further

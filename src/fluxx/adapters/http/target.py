@@ -89,11 +89,11 @@ class Target(msgspec.Struct, frozen=True):
     def redirected(self, location: str) -> "Target":
         """Return where ``location`` (a Location header, perhaps relative) leads from here."""
         if _FORBIDDEN.search(location):
-            raise EgressRefused(f"{self} redirected to a URL that can't be understood.")
+            raise EgressRefused("The URL can't be understood.")
         try:
             return Target.parse(urljoin(f"{self.origin}{self.path}{self.query}", location))
         except ValueError:
-            raise EgressRefused(f"{self} redirected to a URL that can't be understood.") from None
+            raise EgressRefused("The URL can't be understood.") from None
 
     def __str__(self) -> str:
         """Return origin and path, fit for messages."""

@@ -165,19 +165,19 @@ async def test_too_many_live_jobs_are_refused_for_now() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "said"),
+    ("replies", "seconds", "said"),
     [
-        ((Reply(404),), "could not be downloaded: the answer was 404 Not Found."),
-        ((Reply(503),) * 3, "could not be downloaded: the answer was 503 Service Unavailable."),
-        ((lambda _request: Reply(drop=True),), "could not be downloaded: the connection broke"),
-        ((Reply(body=b"x" * 2000),), "larger than 1000 bytes"),
-        ((Reply(hang=True),), "took longer than 2 s"),
+        ((Reply(404),), 60, "could not be downloaded: the answer was 404 Not Found."),
+        ((Reply(503),) * 3, 60, "could not be downloaded: the answer was 503 Service Unavailable."),
+        ((lambda _request: Reply(drop=True),), 60, "could not be downloaded: the connection broke"),
+        ((Reply(body=b"x" * 2000),), 60, "larger than 1000 bytes"),
+        ((Reply(hang=True),), 1, "took longer than 1 s"),
     ],
 )
 async def test_a_file_that_can_not_be_fetched_fails_the_job_and_its_url_stays_secret(
-    replies: Sequence[Reply | Answering], said: str
+    replies: Sequence[Reply | Answering], seconds: float, said: str
 ) -> None:
-    async with driving("text", bounds=Bounds(max_file_bytes=1000, download_seconds=2)) as driver:
+    async with driving("text", bounds=Bounds(max_file_bytes=1000, download_seconds=seconds)) as driver:
         driver.files.on_path("/file", *replies)
         job_id = await driver.submit("text", driver.files.url + "/file?signature=secret")
         error = (await driver.finished("text", job_id))["error"]

@@ -8,6 +8,7 @@ import select
 import struct
 import subprocess
 import termios
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from support.commands import BOUND
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 LINES = 40
+LOOKS = 5
+BETWEEN_LOOKS = 0.02
 
 
 def in_terminal(
@@ -28,7 +31,8 @@ def in_terminal(
 ) -> tuple[int, str]:
     """Run a command in a terminal; return its exit status and all that was written, control sequences included.
 
-    ``typed`` is typed once ``at`` was written.
+    ``typed`` is typed once ``at`` was written and the command waits: a Ctrl-C just before it waits is noticed
+    by Python only with the next key.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
@@ -42,7 +46,7 @@ def in_terminal(
         stderr=theirs,
     )
     os.close(theirs)
-    written = _all_written(ours, at.encode(), typed)
+    written = _all_written(ours, process.pid, at.encode(), typed)
     os.close(ours)
     return process.wait(BOUND), written.decode().replace("\r\n", "\n")
 
@@ -52,7 +56,7 @@ def without_control(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _all_written(terminal: int, at: bytes, typed: bytes) -> bytes:
+def _all_written(terminal: int, process: int, at: bytes, typed: bytes) -> bytes:
     written = b""
     while True:
         assert select.select([terminal], [], [], BOUND)[0], f"nothing more was written: {written!r}"
@@ -64,5 +68,16 @@ def _all_written(terminal: int, at: bytes, typed: bytes) -> bytes:
             return written
         written += piece
         if typed and at in written:
+            _until_it_sleeps(process)
             os.write(terminal, typed)
             typed = b""
+
+
+def _until_it_sleeps(process: int) -> None:
+    """Wait until the process was found doing nothing several times in a row."""
+    asleep, ends = 0, time.monotonic() + BOUND
+    while asleep < LOOKS:
+        assert time.monotonic() < ends, f"it still works after {BOUND} s"
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        asleep = asleep + 1 if state == "S" else 0
+        time.sleep(BETWEEN_LOOKS)

@@ -7,38 +7,31 @@ reach, and the bounds of an answer, in ``adapters/http``.
 import gzip
 import re
 import zlib
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
+from fluxx.extraction import matrix_page
 from fluxx.extraction.answers import KeyRejected, Ready
 from fluxx.extraction.matrix import STEPS
 from fluxx.extraction.poll import NOT_FOUND_GRACE
-from fluxx.model.job import Status
 from fluxx.model.outcome import Extracted, NotReady, Refused, Retry, Submitted
 from support.answer_matrix import BODIES, HTML, INLINE, RESULT, STATUSES, WAIT
 from support.calls import endless
 from support.raw_server import RawServer
 from support.scripted import Received, Reply, ScriptedExtractor
-from support.steps import KEY, LARGEST, Steps, steps
+from support.steps import KEY, LARGEST, Steps
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+PAGE = Path(__file__).parents[2] / "docs" / "extractor-contract.md"
 BODILESS = {204, 205, 304}
 ON_THE_WIRE = [row for row in STATUSES if 200 <= row[0] <= 999]
 ONCE_SEEN = {"poll_attempt_count": 1}
 OUTCOME_OF = {KeyRejected: Refused, Ready: Extracted}
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Steps]:
-    async with ScriptedExtractor() as server, steps(tmp_path_factory.mktemp("home"), server) as made:
-        server.on_path("/results/7", Reply(body=b"[7]"), *[Reply(body=b"[7]")] * 1000)
-        yield made
 
 
 def is_a(outcome: object, expected: type) -> bool:
@@ -88,6 +81,17 @@ async def test_every_kind_of_body(desk: Steps, name: str) -> None:
         assert is_a(await desk.submitted(Reply(202, body, headers)), accepted)
         assert is_a(await desk.polled(Reply(200, body, headers)), polled)
         body = BODIES[name][0]
+
+
+@pytest.mark.parametrize(("name", "body"), matrix_page.BODIES, ids=[name for name, _ in matrix_page.BODIES])
+async def test_each_row_of_the_page_is_what_happens(desk: Steps, name: str, body: bytes) -> None:
+    happened = (
+        await desk.submitted(Reply(201, body)),
+        await desk.submitted(Reply(200, body)),
+        await desk.polled(Reply(200, body)),
+    )
+    words = [matrix_page.WORDS["Ready" if isinstance(one, Extracted) else type(one).__name__] for one in happened]
+    assert f"| {name} | {' | '.join(words)} |" in PAGE.read_text().splitlines()
 
 
 async def test_any_body_behind_a_result_url_is_the_result_to_the_byte(desk: Steps) -> None:
@@ -145,12 +149,6 @@ async def test_a_wish_counts_with_good_answers_too(desk: Steps) -> None:
     assert taken.poll_after == 4
     assert await desk.polled(Reply(body=WAIT, headers={"Retry-After": "4"})) == NotReady(4.0)
     assert await desk.polled(Reply(body={"isReady": False, "retryAfter": 9})) == NotReady(9.0)
-
-
-async def test_a_result_at_an_address_that_may_not_be_called_is_told_apart_from_the_registered_one(desk: Steps) -> None:
-    outcome = await desk.downloaded(url="http://169.254.169.254/latest/meta-data")
-    assert isinstance(outcome, Refused)
-    assert outcome.reason.endswith("The extractor named it as resultUrl.")
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -260,63 +258,6 @@ async def test_what_is_too_large_fails_the_job(desk: Steps, name: str, step: str
     assert f"more than {LARGEST} bytes" in outcome.reason
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_redirects_by_step(desk: Steps, status: int) -> None:
-    seen = len(desk.server.requests)
-    there = f"{desk.server.url}/elsewhere"
-    refused = await desk.submitted(Reply(status, headers={"Location": there}))
-    assert isinstance(refused, Refused)
-    assert f"redirected the submission to {there}, which is not followed" in refused.reason
-    assert not [request for request in desk.server.requests[seen:] if request.path == "/elsewhere"]
-    desk.server.on_path("/elsewhere", Reply(body=WAIT))
-    assert isinstance(await desk.polled(Reply(status, headers={"Location": "/elsewhere"})), NotReady)
-
-
-REFUSED_PLACES = (
-    "http://169.254.169.254/latest/meta-data/",
-    "http://[::1]/",
-    "http://10.0.0.1/",
-    "http://0.0.0.0/",
-    "http://[::ffff:10.0.0.1]/",
-    "http://[64:ff9b::a00:1]/",
-    "http://2852039166/",
-    "http://0x7f.1/",
-    "http://user:password@127.0.0.1/",
-    "file:///etc/passwd",
-    "ftp://127.0.0.1/",
-    "gopher://127.0.0.1/",
-)
-
-
-@pytest.mark.parametrize("place", REFUSED_PLACES)
-async def test_no_redirect_and_no_result_url_leads_to_a_refused_place(desk: Steps, place: str) -> None:
-    for outcome in (
-        await desk.polled(Reply(302, headers={"Location": place})),
-        await desk.downloaded(Reply(302, headers={"Location": place})),
-        await desk.downloaded(url=place),
-    ):
-        assert isinstance(outcome, Refused), outcome
-        assert "password@" not in outcome.reason
-
-
-async def test_a_result_url_that_is_none_fails_the_job(desk: Steps) -> None:
-    for url in ("http://[", "http://host:99999999/", "\x00"):
-        assert isinstance(await desk.downloaded(url=url), Refused)
-
-
-async def test_the_key_is_shown_to_registered_origins_only(desk: Steps) -> None:
-    async with ScriptedExtractor() as other:
-        other.on_path("/result", Reply(body=b"{}"))
-        other.on_path("/next", Reply(body=WAIT))
-        assert isinstance(await desk.downloaded(url=f"{other.url}/result"), Extracted)
-        await desk.polled(Reply(302, headers={"Location": f"{other.url}/next"}))
-        assert len(other.requests) == 2
-        for request in other.requests:
-            assert KEY.reveal() not in str(request.headers)
-    assert isinstance(await desk.downloaded(Reply(body=b"{}")), Extracted)
-    assert desk.server.requests[-1].headers["Authorization"] == f"Bearer {KEY.reveal()}"
-
-
 async def test_every_submission_of_a_job_bears_its_id(desk: Steps) -> None:
     job = desk.job()
     assert isinstance(await desk.submitted(Reply(drop=True), Reply(409, b"already here"), job=job), Retry)
@@ -325,16 +266,3 @@ async def test_every_submission_of_a_job_bears_its_id(desk: Steps) -> None:
     for request in (first, second):
         assert request.headers["Idempotency-Key"] == str(job.job_id)
         assert request.json["jobId"] == str(job.job_id)
-
-
-async def test_an_expired_result_url_is_asked_for_anew(desk: Steps) -> None:
-    job = desk.job(status=Status.STARTED)
-    desk.server.on_path("/old", Reply(403, b"<Error><Code>AuthenticationFailed</Code></Error>"))
-    desk.server.on_path("/new", Reply(body=b"[1]"))
-    links = [Reply(body={"isReady": True, "resultUrl": path}) for path in ("/old", "/new")]
-    expired = await desk.polled(*links, job=job)
-    assert isinstance(expired, Retry)
-    assert "the next poll asks for a fresh one" in expired.reason
-    fresh = await desk.polled(job=job)
-    assert isinstance(fresh, Extracted)
-    assert await desk.stored(fresh.path) == b"[1]"

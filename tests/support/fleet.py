@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+import aiohttp
 import httpx
 import msgspec
 
@@ -26,6 +27,8 @@ FINAL_EVENTS: Final = {"fluxx.extractor.JobSucceeded", "fluxx.extractor.JobFaile
 CONTENT: Final = b"%PDF-1.7 made up"
 LOOK_EVERY: Final = 0.2
 AT_ONCE: Final = 8
+BEYOND: Final = 1.25
+"""How long a worker is frozen, in leases."""
 
 
 class Harm(msgspec.Struct):
@@ -67,12 +70,13 @@ class Fleet:
         self._workers: list[FluxxProcess] = []
         self._count = workers
         self._hurt: dict[FluxxProcess, asyncio.Task[None]] = {}
-        self._reader = httpx.AsyncClient(timeout=60)  # one for all: each brings TLS of its own, a tenth of a second
+        self._reader: aiohttp.ClientSession
 
     def _process(self, *command: str, name: str) -> FluxxProcess:
         return FluxxProcess(*command, home=self._home, environment=self._environment, name=name)
 
     async def __aenter__(self) -> Self:
+        self._reader = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60))
         try:
             await self._start()
         except BaseException as error:
@@ -93,7 +97,7 @@ class Fleet:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.healed()
-        await self._reader.aclose()
+        await self._reader.close()
         for process in [*self._workers, *self._apis.values()]:
             await process.__aexit__(kind, error, trace)
 
@@ -118,10 +122,11 @@ class Fleet:
 
     async def _reads_the_file(self, submission: Received) -> Reply | None:
         try:
-            answer = await self._reader.get(submission.json["fileUrl"])
-        except httpx.TransportError:
+            async with self._reader.get(submission.json["fileUrl"]) as answer:
+                content = await answer.read()
+        except aiohttp.ClientError:
             return Reply(503, b"the file is out of reach")
-        return None if answer.content == CONTENT else Reply(400, b"the file can't be read")
+        return None if content == CONTENT else Reply(400, b"the file can't be read")
 
     def hurt_one(self) -> None:
         """Kill a worker that is well (and start it again), or freeze it for longer than its lease."""
@@ -134,7 +139,7 @@ class Fleet:
             self._hurt[worker] = asyncio.create_task(self._healing(worker, _killed_and_started(worker)))
         else:
             self.harm.freezes += 1
-            self._hurt[worker] = asyncio.create_task(self._healing(worker, worker.freeze(2.5 * self._lease)))
+            self._hurt[worker] = asyncio.create_task(self._healing(worker, worker.freeze(BEYOND * self._lease)))
 
     async def _healing(self, worker: FluxxProcess, harm: Coroutine[Any, Any, None]) -> None:
         try:

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import Connection, create_engine, text, update
 
+from fluxx.adapters.sql.engine import Timeouts
 from fluxx.adapters.sql.tables import lease
 from fluxx.errors import Unavailable
 from support.databases import Databases
@@ -49,6 +50,28 @@ async def test_a_row_that_another_one_holds_is_waited_for_within_a_bound(postgre
                 await ours.write(work)
         await ours.write(work)
         holder.dispose()
+
+
+async def test_who_froze_in_a_transaction_holds_up_nobody(postgresql_url: str) -> None:
+    holds, thawed = threading.Event(), threading.Event()
+
+    def taken(connection: Connection) -> None:
+        connection.execute(update(lease).values(Name="taken"))
+
+    def frozen(connection: Connection) -> None:
+        taken(connection)
+        holds.set()
+        thawed.wait(BOUND)
+        one(connection)
+
+    patient = Timeouts(idle=0.2)
+    async with troubled(postgresql_url, timeouts=patient) as ours, troubled(postgresql_url, timeouts=patient) as others:
+        await ours.write(lambda connection: connection.execute(lease.insert().values(row_of(lease))))
+        freezing = asyncio.create_task(ours.write(frozen))
+        await asyncio.to_thread(holds.wait, BOUND)
+        await others.write(taken)
+        thawed.set()
+        await freezing  # its connection was gone, so that it was done anew
 
 
 async def test_a_pooled_connection_is_waited_for_within_a_bound(database_url: str) -> None:

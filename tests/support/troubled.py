@@ -33,10 +33,12 @@ def one(connection: Connection) -> Any:
 
 @asynccontextmanager
 async def troubled(
-    url: str, *, threads: int = 2, pool_size: int = 10, patience: float = BOUND
+    url: str, *, threads: int = 2, pool_size: int = 10, patience: float = BOUND, timeouts: Timeouts = SHORT
 ) -> AsyncIterator[Connections]:
     """Give connections; close them afterwards."""
-    connections = Connections(make_engine(url, pool_size=pool_size, timeouts=SHORT), threads=threads, patience=patience)
+    connections = Connections(
+        make_engine(url, pool_size=pool_size, timeouts=timeouts), threads=threads, patience=patience
+    )
     try:
         yield connections
     finally:

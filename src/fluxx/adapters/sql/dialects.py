@@ -20,12 +20,13 @@ READING: Final = "fluxx_reading"
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
-    """The longest waits, in seconds: to connect, for a pooled connection, for a lock, for an answer."""
+    """The longest waits, in seconds: to connect, for a pooled connection, a lock, an answer, and for us (``idle``)."""
 
     connect: float = 10.0
     pool: float = 10.0
     lock: float = 10.0
     statement: float = 30.0
+    idle: float = 5.0
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,8 +69,8 @@ def _postgresql_options(url: URL, limits: Timeouts, application_name: str) -> di
     waits = {
         "statement_timeout": limits.statement,
         "lock_timeout": limits.lock,
-        # A process that froze in a transaction must not hold its locks for ever.
-        "idle_in_transaction_session_timeout": 2 * limits.statement,
+        # A process that froze in a transaction loses its locks before those who wait for them give up.
+        "idle_in_transaction_session_timeout": limits.idle,
     }
     settings = " ".join(f"-c {name}={round(1000 * seconds)}" for name, seconds in waits.items())
     settings += " -c timezone=UTC"  # in JSON, moments come as text

@@ -4,7 +4,10 @@
 """
 
 import asyncio
+import os
+import socket
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final, TypeAlias
 
@@ -33,6 +36,7 @@ from fluxx.roles import ALL_ROLES, API_ROLES, NEEDS, ApiRole, Roles
 from fluxx.settings import Settings
 from fluxx.telemetry import PART_AWAY, SERVICE_DRAINING, SERVICE_READY, SERVICE_STOPPED
 from fluxx.upkeep.purge import ROUND_REST
+from fluxx.upkeep.signing_in import SigningIn
 from fluxx.wiring import World, intervention, purge, registering, timekeeping, uploading
 from fluxx.wiring_dashboard import dashboard_context
 
@@ -190,12 +194,25 @@ def worker_parts(world: World, relay: Relay | None = None) -> list[Part]:
         await dispatcher.drain(patience=DRAIN_PATIENCE)
 
     return [
+        _signing_in(world),
         *_upkeep(world),
         _part(relaying),
         _part(renewing),
         Part(name="dispatch", run=dispatch, stop=claiming.stop, drain=2 * DRAIN_PATIENCE),
         _part(accepting),
     ]
+
+
+def _signing_in(world: World) -> Part:
+    signing_in = SigningIn(world.presence, worker=f"{socket.gethostname()}:{os.getpid()}")
+    loop = Loop("sign-in", signing_in.step, world.facts)
+
+    async def run() -> None:
+        await loop.run()
+        with suppress(Unavailable):
+            await signing_in.end()
+
+    return Part(name=loop.name, run=run, stop=loop.stop)
 
 
 def _upkeep(world: World) -> list[Part]:

@@ -34,6 +34,7 @@ from fluxx.ports.extractor import EgressRules, ExtractorClient
 from fluxx.ports.jobs import JobReader, JobStore
 from fluxx.ports.observing import Observer
 from fluxx.ports.outbox import Outbox
+from fluxx.ports.presence import Presence
 from fluxx.ports.registrations import FileStore, RegistrationStore, Registry
 from fluxx.ports.retention import Retention
 from fluxx.ports.secrets import ApiKey, Secrets
@@ -75,6 +76,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     retention: Retention
     observer: Observer
     changes: Changes
+    presence: Presence
 
 
 @asynccontextmanager
@@ -120,6 +122,7 @@ async def connect(
             retention=database.retention,
             observer=database.observer,
             changes=database.changes,
+            presence=database.presence,
         )
 
 

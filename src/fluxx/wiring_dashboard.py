@@ -25,6 +25,7 @@ def dashboard_context(world: World, api: ApiContext) -> DashboardContext:
         uploading=api.uploading,
         reader=world.reader,
         observer=world.observer,
+        presence=world.presence,
         intervention=api.intervention,
         blobs=world.blobs,
         limits=world.settings.limits,

@@ -11,6 +11,7 @@ from contracts.changes import ChangesContract
 from contracts.claiming import ClaimingContract
 from contracts.observing import ObservingContract
 from contracts.outbox import OutboxContract
+from contracts.presence import PresenceContract
 from contracts.reading import ReadingContract
 from contracts.registrations import RegistrationsContract
 from contracts.retention import RetentionContract
@@ -62,6 +63,10 @@ class TestRetention(RetentionContract):
 
 class TestObserving(ObservingContract):
     """What pages and metrics show."""
+
+
+class TestPresence(PresenceContract):
+    """Which workers are there."""
 
 
 class TestChanges(ChangesContract):

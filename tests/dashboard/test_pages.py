@@ -1,6 +1,8 @@
 """The pages over HTTP, without a script: read, filtered, acted on, and only for those who may."""
 
+import os
 import re
+import socket
 from collections.abc import AsyncIterator
 from html import unescape
 from html.parser import HTMLParser
@@ -15,7 +17,10 @@ from fluxx.api.access.roles import PAGE_NEEDS
 from fluxx.dashboard.bulk import STEP
 from fluxx.model.job import Extractor, Job
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Submitted
+from fluxx.telemetry import SERVICE_STOPPED
 from support.access import known, setting
+from support.eventually import eventually
+from support.facts import BOUND
 from support.placed_jobs import placed_job
 from support.service import House, house
 
@@ -80,6 +85,24 @@ async def test_the_overview_tells_the_counts_and_what_is_wrong(site: Site) -> No
     assert "<span>Queued now</span><b>1</b>" in page
     assert "ocr <b>: 3 of 3 jobs failed in 15 minutes." in page
     assert "The extractor refused the poll" in page
+
+
+async def test_the_overview_tells_that_no_worker_is_there(site: Site) -> None:
+    page = await site.page("/dashboard")
+    assert 'Workers seen</dt><dd><span class="bad">none</span> <span class="muted">start one: fluxx worker' in page
+
+
+async def test_the_overview_tells_which_workers_are_there_until_they_end(tmp_path: Path) -> None:
+    async with house(tmp_path / "one") as fluxx:
+        own = f"{socket.gethostname()}:{os.getpid()}"
+        await eventually(fluxx.world.presence.workers, bound=BOUND)
+        await fluxx.world.presence.sign_in("elsewhere:1", stays=45)
+        page = await Site(fluxx, uuid4(), None).page("/dashboard")  # type: ignore[arg-type] # there is none
+        for each in (own, "elsewhere:1"):
+            assert each in page
+        fluxx.service.stop()
+        await fluxx.heard.wait_for(SERVICE_STOPPED)
+        assert await fluxx.world.presence.workers() == ["elsewhere:1"]
 
 
 async def test_names_from_outside_are_only_text(site: Site) -> None:
@@ -269,6 +292,7 @@ async def test_a_key_opens_the_pages_with_its_rights_and_no_more(tmp_path: Path)
         cancel = f"/dashboard/job/{foreign.job_id}/cancel"
         assert (await fluxx.http.post(cancel, headers=own)).status_code == 403
         assert (await fluxx.http.get("/extractor/jobs")).status_code == 200
+        assert "Workers seen" not in (await fluxx.http.get("/dashboard")).text
         await fluxx.http.post("/dashboard/sign-in", data={"key": operator.key}, headers=own)
         assert (await fluxx.http.post(cancel)).status_code == 401
         assert (await fluxx.http.post(cancel, headers=own)).status_code == 303

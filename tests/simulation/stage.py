@@ -109,6 +109,7 @@ class Stage:
                 retention=database.retention,
                 observer=database.observer,
                 changes=database.changes,
+                presence=database.presence,
             )
         )
 

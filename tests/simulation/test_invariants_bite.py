@@ -73,7 +73,7 @@ SWITCHED_OFF: dict[str, tuple[Variant, str, Invariant]] = {
     ),
     "a result is written once": (
         over(blobs=broken.Overwriting),
-        "freezes",
+        "freezes from 50",
         must_hold.every_success_has_its_result,
     ),
     "a file's URL outlives its job": (

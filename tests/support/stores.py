@@ -51,6 +51,7 @@ class StoresWorld:
         self.retention = database.retention
         self.observer = database.observer
         self.changes = database.changes
+        self.presence = database.presence
         self.registrations = database.registrations
         self.files = database.files
 

@@ -14,6 +14,7 @@ from fluxx.model.deadlines import Limits
 from fluxx.ports.blobs import Blobs
 from fluxx.ports.jobs import JobReader
 from fluxx.ports.observing import Observer
+from fluxx.ports.presence import Presence
 from fluxx.ports.registrations import FileStore, RegistrationStore
 from fluxx.registration.registering import Registering
 from fluxx.telemetry import Facts
@@ -50,6 +51,7 @@ class DashboardContext(msgspec.Struct, frozen=True, kw_only=True):
     uploading: Uploading
     reader: JobReader
     observer: Observer
+    presence: Presence
     intervention: Intervention
     blobs: Blobs
     limits: Limits

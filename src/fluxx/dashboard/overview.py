@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from fluxx.dashboard.charts import chart_of
 from fluxx.dashboard.context import DashboardContext, Visitor
-from fluxx.dashboard.glance import Glance
+from fluxx.dashboard.glance import SLOW_SECONDS, Glance
 from fluxx.dashboard.rendering import Renderer
 from fluxx.dashboard.seeing import Registered, Seeing, Shown
 from fluxx.dashboard.trouble import RECENT_MINUTES, troubles
@@ -74,6 +74,7 @@ class OverviewPages:
             now_counts=total([*all_time.values()]),
             day=total([*_seen(await self._glance.last(DAY_MINUTES), registered).values()]),
             backlog=backlog,
+            workers=await self._workers(visitor),
             troubles=troubles(backlog, recent, all_time, registered.extractors, now),
             chart=chart_of(await self._glance.minutes(hours, ours), now=now, hours=hours, bars=SPANS[hours]),
             hours=hours,
@@ -87,6 +88,12 @@ class OverviewPages:
         if visitor.client_application_id is None:
             return await self._glance.backlog()
         return Backlog(oldest_due_at=None, oldest_event_at=None)
+
+    async def _workers(self, visitor: Visitor) -> Sequence[str] | None:
+        """Return the workers that are there; None for a visitor who sees one client application: hosts are not its."""
+        if visitor.client_application_id is None:
+            return await self._glance.shared("workers", self._context.presence.workers, seconds=SLOW_SECONDS)
+        return None
 
     async def _failures(self, visitor: Visitor, registered: Registered) -> Sequence[Shown]:
         wanted = JobFilter(status=Status.FAILED, client_application_id=visitor.client_application_id)

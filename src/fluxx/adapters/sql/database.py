@@ -12,6 +12,7 @@ from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.jobs import SqlJobs
 from fluxx.adapters.sql.observing import SqlObserver
 from fluxx.adapters.sql.outbox import SqlOutbox
+from fluxx.adapters.sql.presence import SqlPresence
 from fluxx.adapters.sql.reading import SqlReader
 from fluxx.adapters.sql.registrations import SqlFiles, SqlRegistrations
 from fluxx.adapters.sql.retention import SqlRetention
@@ -34,6 +35,7 @@ class SqlDatabase:
         self.retention = SqlRetention(self._connections)
         self.observer = SqlObserver(self._connections)
         self.changes = SqlChanges(self._connections)
+        self.presence = SqlPresence(self._connections, clock=clock)
 
     def bus(self, subscriptions: Mapping[str, Sequence[str]]) -> DatabaseBus:
         """Return the topics kept in this database; ``subscriptions`` names those of each topic."""

@@ -41,6 +41,7 @@ def make_engine(
     options = {
         "pool_size": pool_size,
         "max_overflow": 0,
+        "pool_use_lifo": True,
         "pool_timeout": limits.pool,
         "pool_recycle": RECYCLE_SECONDS,
     } | OPENINGS[backend].options(parsed, limits, application_name)

@@ -1,5 +1,7 @@
 """What somebody sees who has never used ``fluxx`` before."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,3 +32,11 @@ def test_help_names_every_command(shell: Shell, words: tuple[str, ...]) -> None:
 def test_a_group_named_alone_shows_its_help(shell: Shell) -> None:
     assert "Commands:" in shell.succeed("jobs").text
     assert not list(shell.folder.iterdir()), "asking for help leaves nothing behind"
+
+
+def test_the_command_tree_loads_nothing_of_what_commands_run_on() -> None:
+    heavy = {"asyncio", "logging", "ssl", "sqlalchemy", "aiohttp", "pydantic", "fastapi"}
+    words = "import sys, typer, rich; before = {*sys.modules}; import fluxx.cli; print(*{*sys.modules} - before)"
+    loaded = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout.split()
+    assert "fluxx.cli.app" in loaded
+    assert not heavy & set(loaded)

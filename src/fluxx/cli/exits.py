@@ -18,7 +18,6 @@ import typer
 
 from fluxx.cli.output import printable
 from fluxx.errors import BadInput, FluxxError, Misconfigured, NotFound
-from fluxx.scrubbing import masked
 
 FAILED: Final = 1
 SENSELESS: Final = 2
@@ -58,11 +57,15 @@ def ending(error: Exception) -> tuple[str, int] | None:
 
 def say(line: str) -> None:
     """Print an error as exactly one line on stderr, whatever it holds."""
+    from fluxx.scrubbing import masked
+
     sys.stderr.write(f"fluxx: {printable(' '.join(masked(line).split()))}\n")
 
 
 def confess(error: Exception) -> None:
     """Print the traceback of an error that nobody foresaw, without what looks like a secret in it."""
+    from fluxx.scrubbing import masked
+
     sys.stderr.write(masked("".join(traceback.format_exception(error))))
 
 

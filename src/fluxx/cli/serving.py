@@ -1,7 +1,6 @@
 """``fluxx up | worker | serve``: the service in the foreground, until it is told to stop."""
 
 import gc
-import logging
 from typing import TYPE_CHECKING, Final
 
 from fluxx.cli import output
@@ -90,6 +89,8 @@ async def _settled(service: "Service", settings: "Settings") -> None:
 
 def _announce(service: "Service", settings: "Settings") -> None:
     """Say what to do next, beside a log for people; a log for programs stays pure."""
+    import logging
+
     if settings.log_format == "json":
         return
     if settings.level > logging.INFO:

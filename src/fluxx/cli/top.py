@@ -1,6 +1,5 @@
 """``fluxx top``: the whole service at a glance, redrawn every second; in a pipe, once."""
 
-import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -47,6 +46,8 @@ async def _watched(world: "World") -> None:
         for line in await _picture(world, sys.maxsize):
             output.line(line)
         return
+    import asyncio
+
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text

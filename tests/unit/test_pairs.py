@@ -41,7 +41,15 @@ def chosen(runs: list[Shown], left: str = "", right: str = "") -> tuple[int, ...
 
 @pytest.mark.parametrize(
     ("runs", "numbers"),
-    [([], None), ([TEXT], None), (ALL[:2], (1, 2)), (ALL[:3], (3, 2)), (ALL, (3, 2)), ([TEXT, TEXT_AGAIN], (1, 3))],
+    [
+        ([], None),
+        ([TEXT], None),
+        (ALL[:2], (1, 2)),
+        (ALL[:3], (3, 2)),
+        (ALL, (3, 2)),
+        ([TEXT, TEXT_AGAIN], (1, 3)),
+        ([TABLES, TEXT], (1, 2)),
+    ],
 )
 def test_unasked_it_is_the_newest_of_the_first_two_extractors(
     runs: list[Shown], numbers: tuple[int, int] | None

@@ -90,8 +90,8 @@ def pair_of(with_result: Sequence[Shown], left: str, right: str) -> tuple[Shown,
     """Return the two to compare: those whose ids are given, or else what suits.
 
     Beside a single one that is the run of the same extractor before it, or another extractor's newest. Where none is
-    given, it is the newest runs of the two extractors that had a result first: that stays while others come in.
-    ``with_result`` is in the order of completion.
+    given, it is the newest runs of the two extractors that had a result first: that stays while others come in. The one
+    that was registered first stands left. ``with_result`` is in the order of completion.
     """
     if len(with_result) < 2:  # noqa: PLR2004 - it takes two
         return None
@@ -104,8 +104,10 @@ def pair_of(with_result: Sequence[Shown], left: str, right: str) -> tuple[Shown,
     if first:
         return first, _beside(first, with_result)
     newest = {each.job.client_application_extractor_id: each for each in with_result}
-    pair = [*newest.values()][:2] if len(newest) > 1 else with_result[-2:]
-    return pair[0], pair[1]
+    if len(newest) < 2:  # noqa: PLR2004 - two runs of the only extractor
+        return with_result[-2], with_result[-1]
+    one, another = sorted([*newest][:2])  # ids ascend with time
+    return newest[one], newest[another]
 
 
 def _beside(one: Shown, with_result: Sequence[Shown]) -> Shown:

@@ -1,5 +1,6 @@
 """Fixtures for every test: a real PostgreSQL, and fresh databases on each dialect."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,12 @@ pytest_plugins = ["support.azure"]
 # A busy machine is no failure: what is slow is found by the benchmarks.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+def pytest_configure() -> None:
+    """Let commands that tests start be ended by Ctrl-C: a shell's background job ignores it, and hands that on."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,8 @@
 """
 
 import asyncio
-import os
-import socket
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
-from datetime import timedelta
-from typing import Final, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
 
 from fluxx.api.access.credentials import credentials
 from fluxx.api.access.rates import Rates
@@ -20,30 +16,17 @@ from fluxx.api.live_hub import Hub
 from fluxx.api.server import HttpServer
 from fluxx.dashboard.site import add_dashboard
 from fluxx.errors import Misconfigured, Unavailable
-from fluxx.extraction.asking import Asking
-from fluxx.extraction.catalogue import Catalogue
-from fluxx.extraction.collect import Collect
-from fluxx.extraction.dispatcher import Capacity, Dispatcher
-from fluxx.extraction.finish import Finish, Steps
-from fluxx.extraction.handed_out import HandedOut
-from fluxx.extraction.poll import Poll
-from fluxx.extraction.submit import Submit
-from fluxx.intake.accepting import Accepting
 from fluxx.loops.loop import Loop
 from fluxx.loops.supervisor import Part, Supervisor
 from fluxx.outbox.relay import Relay
 from fluxx.roles import ALL_ROLES, API_ROLES, NEEDS, ApiRole, Roles
 from fluxx.settings import Settings
-from fluxx.telemetry import PART_AWAY, SERVICE_DRAINING, SERVICE_READY, SERVICE_STOPPED
-from fluxx.upkeep.purge import ROUND_REST
-from fluxx.upkeep.signing_in import SigningIn
-from fluxx.wiring import World, intervention, purge, registering, timekeeping, uploading
+from fluxx.telemetry import PART_AWAY, SERVICE_READY, SERVICE_STOPPED
+from fluxx.wiring import World, intervention, registering, timekeeping, uploading
 from fluxx.wiring_dashboard import dashboard_context
+from fluxx.wiring_worker import part_of, relay_of, worker_parts
 
 Checks: TypeAlias = Mapping[str, Callable[[], Awaitable[None]]]
-
-DRAIN_PATIENCE: Final = 5.0
-"""Seconds that running steps get at the end, before their jobs are given back."""
 
 
 class Service:
@@ -69,9 +52,9 @@ class Service:
         """Start, run until ``stop``, drain. Raises ``Misconfigured`` where it can't start."""
         _check_signed_urls(self._roles, self._world.settings)
         await self._check_world()
-        relay = _relay(self._world)
+        relay = relay_of(self._world)
         clock = Loop("clock", timekeeping(self._world).step, self._world.facts)
-        parts = [_part(clock), *await self._serving_parts(relay)]
+        parts = [part_of(clock), *await self._serving_parts(relay)]
         if "worker" in self._roles:
             parts.extend(worker_parts(self._world, relay))
         self._supervisor = Supervisor(parts, self._world.facts)
@@ -163,153 +146,4 @@ def api_context(world: World, roles: Roles = ALL_ROLES, relay: Relay | None = No
         credentials=credentials(world.settings, clock=world.clock, facts=world.facts),
         rates=Rates(world.settings.rate_limit_per_second),
         checks=_readiness(world, roles, relay),
-    )
-
-
-def _relay(world: World) -> Relay:
-    return Relay(
-        outbox=world.outbox,
-        publisher=world.bus,
-        topic=world.settings.topic_job_status,
-        clock=world.clock,
-        facts=world.facts,
-    )
-
-
-def worker_parts(world: World, relay: Relay | None = None) -> list[Part]:
-    """Return the loops of a worker, in the order of a file's life: intake last, so that it stops first."""
-    relaying = Loop("relay", (relay or _relay(world)).step, world.facts)
-
-    async def claim() -> float:
-        return await dispatcher.claim()
-
-    claiming = Loop("dispatch", claim, world.facts)
-    dispatcher = _dispatcher(world, relaying, claiming)
-    renewing = Loop("renew", dispatcher.renew, world.facts)
-    accepting = Loop("accept", _accepting(world, (claiming, relaying)).step, world.facts)
-
-    async def dispatch() -> None:
-        await claiming.run()
-        world.facts.tell(SERVICE_DRAINING)
-        await dispatcher.drain(patience=DRAIN_PATIENCE)
-
-    return [
-        _signing_in(world),
-        *_upkeep(world),
-        _part(relaying),
-        _part(renewing),
-        Part(name="dispatch", run=dispatch, stop=claiming.stop, drain=2 * DRAIN_PATIENCE),
-        _part(accepting),
-    ]
-
-
-def _signing_in(world: World) -> Part:
-    signing_in = SigningIn(world.presence, worker=f"{socket.gethostname()}:{os.getpid()}")
-    loop = Loop("sign-in", signing_in.step, world.facts)
-
-    async def run() -> None:
-        await loop.run()
-        with suppress(Unavailable):
-            await signing_in.end()
-
-    return Part(name=loop.name, run=run, stop=loop.stop)
-
-
-def _upkeep(world: World) -> list[Part]:
-    days = world.settings.retention_days
-    if days is None:
-        return []
-    forgetting = purge(world)
-
-    async def step() -> float:
-        await forgetting.older_than(timedelta(days=days))
-        return ROUND_REST
-
-    return [_part(Loop("retention", step, world.facts))]
-
-
-def _part(loop: Loop) -> Part:
-    return Part(name=loop.name, run=loop.run, stop=loop.stop)
-
-
-def _accepting(world: World, news_for: Iterable[Loop]) -> Accepting:
-    def announce() -> None:
-        for loop in news_for:
-            loop.wake()
-
-    return Accepting(
-        subscription=world.bus.subscription(
-            world.settings.topic_accepted_file, world.settings.accepted_file_subscription
-        ),
-        registry=world.registry,
-        store=world.jobs,
-        blobs=world.blobs,
-        limits=world.settings.limits,
-        clock=world.clock,
-        facts=world.facts,
-        announce=announce,
-    )
-
-
-def _dispatcher(world: World, relaying: Loop, claiming: Loop) -> Dispatcher:
-    settings = world.settings
-    finish = Finish(
-        steps=_steps(world),
-        store=world.jobs,
-        limits=settings.limits,
-        clock=world.clock,
-        facts=world.facts,
-        chance=world.chance,
-        announce=relaying.wake,
-    )
-    capacity = Capacity(jobs=settings.max_concurrency, share=settings.extractor_share, lease=settings.lease_seconds)
-    return Dispatcher(
-        store=world.jobs,
-        finish=finish,
-        capacity=capacity,
-        clock=world.clock,
-        facts=world.facts,
-        wake=claiming.wake,
-    )
-
-
-def _steps(world: World) -> Steps:
-    settings = world.settings
-    asking = Asking(client=world.extractors, secrets=world.secrets)
-    catalogue = Catalogue(registrations=world.registrations, files=world.files, clock=world.clock)
-    handed_out = HandedOut(
-        catalogue=catalogue, blobs=world.blobs, secrets=world.secrets, url_ttl=settings.signed_url_ttl_seconds
-    )
-    collect = _collect(world, handed_out)
-    submit = Submit(
-        asking=asking,
-        catalogue=catalogue,
-        collect=collect,
-        handed_out=handed_out,
-        clock=world.clock,
-        timeout=settings.submit_timeout_seconds,
-        max_bytes=settings.max_inline_result_bytes,
-    )
-    poll = Poll(
-        asking=asking,
-        catalogue=catalogue,
-        collect=collect,
-        handed_out=handed_out,
-        clock=world.clock,
-        timeout=settings.poll_timeout_seconds,
-        max_bytes=settings.max_inline_result_bytes,
-    )
-    return Steps(submit=submit, poll=poll, secrets_of=handed_out.secrets_of)
-
-
-def _collect(world: World, handed_out: HandedOut) -> Collect:
-    return Collect(
-        client=world.extractors,
-        secrets=world.secrets,
-        blobs=world.blobs,
-        handed_out=handed_out,
-        clock=world.clock,
-        facts=world.facts,
-        timeout=world.settings.poll_timeout_seconds,
-        max_bytes=world.settings.max_result_bytes,
     )

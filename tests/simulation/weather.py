@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from fluxx.loops.supervisor import Supervisor
-from fluxx.running import worker_parts
+from fluxx.wiring_worker import worker_parts
 from simulation.plan import Hit, Outage
 from simulation.stage import Stage
 from simulation.virtual_loop import Process

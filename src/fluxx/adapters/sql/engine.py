@@ -41,7 +41,7 @@ def make_engine(
     options = {
         "pool_size": pool_size,
         "max_overflow": 0,
-        "pool_use_lifo": True,
+        "pool_use_lifo": True,  # the last one used has its pages and prepared statements at hand
         "pool_timeout": limits.pool,
         "pool_recycle": RECYCLE_SECONDS,
     } | OPENINGS[backend].options(parsed, limits, application_name)

@@ -29,11 +29,11 @@ class SqlPresence:
     async def sign_in(self, worker: str, *, stays: float) -> None:
         """See ``Presence.sign_in``."""
         now = self._clock.now()
-        row = {"Name": _name(worker), "Owner": self._owner, "ExpiresAt": now + timedelta(seconds=stays)}
+        name, stay = _name(worker), {"Owner": self._owner, "ExpiresAt": now + timedelta(seconds=stays)}
 
         def work(connection: Connection) -> None:
-            if not connection.execute(update(lease).where(lease.c.Name == row["Name"]).values(row)).rowcount:
-                connection.execute(insert(lease), row)
+            if not connection.execute(update(lease).where(lease.c.Name == name).values(stay)).rowcount:
+                connection.execute(insert(lease), {"Name": name, **stay})
             connection.execute(delete(lease).where(A_WORKERS, lease.c.ExpiresAt <= now))
 
         await self._connections.write(work)

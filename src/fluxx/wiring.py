@@ -19,6 +19,7 @@ from fluxx.adapters.embedded.signing import UrlSigner, load_or_make_key
 from fluxx.adapters.http.client import HttpExtractorClient
 from fluxx.adapters.http.egress import EgressGuard
 from fluxx.adapters.http.registry import HttpRegistry
+from fluxx.adapters.key_cache import FOLDER_LIFETIME, VAULT_LIFETIME, CachedSecrets
 from fluxx.adapters.measuring import measured
 from fluxx.adapters.sql import migrations
 from fluxx.adapters.sql.database import SqlDatabase
@@ -115,7 +116,7 @@ async def connect(
             registry=_registry(settings, database, stack),
             bus=measured(choice.bus(database), "bus", facts),
             blobs=measured(choice.blobs(signer), "blobs", facts),
-            secrets=measured(choice.secrets(), "secrets", facts),
+            secrets=choice.secrets(),
             extractors=extractors,
             egress=EgressGuard(settings.egress_allowed_networks),
             signer=signer,
@@ -209,10 +210,13 @@ class _Choice:
 
     def secrets(self) -> Secrets:
         if self._settings.key_vault_url is not None:
-            return self._azure.secrets(self._settings.key_vault_url)
+            return self._cached(self._azure.secrets(self._settings.key_vault_url), VAULT_LIFETIME)
         folder = FolderSecrets(_home(self._settings) / "secrets")
         self._stack.push_async_callback(folder.close)
-        return folder
+        return self._cached(folder, FOLDER_LIFETIME)
+
+    def _cached(self, secrets: Secrets, lifetime: float) -> Secrets:
+        return CachedSecrets(measured(secrets, "secrets", self._facts), lifetime=lifetime)
 
 
 def tracing(settings: Settings) -> Tracing:

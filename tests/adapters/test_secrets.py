@@ -14,6 +14,7 @@ from contracts.secrets import KEY, SecretsContract
 from fluxx.adapters.azure.identity import BoundedCredential
 from fluxx.adapters.azure.secrets import VaultSecrets, secret_client
 from fluxx.adapters.embedded.secrets import FolderSecrets
+from fluxx.adapters.key_cache import CachedSecrets
 from fluxx.errors import Misconfigured, SecretMissing, Unavailable
 from fluxx.ports.secrets import ApiKey
 from fluxx.telemetry import VAULT_RETRYING, Facts
@@ -28,7 +29,7 @@ LONG = 1000.0
 class FolderWorld:
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.secrets = FolderSecrets(root, lifetime=LONG)
+        self.secrets = CachedSecrets(FolderSecrets(root), lifetime=LONG)
 
     def put(self, extractor_id: UUID, value: str) -> None:
         self.root.mkdir(exist_ok=True)
@@ -50,7 +51,7 @@ class TestFolder(SecretsContract):
         extractor_id = uuid4()
         mount = KubernetesMount(tmp_path)
         mount.publish({str(extractor_id): "before\n"})
-        secrets = FolderSecrets(tmp_path, lifetime=LONG)
+        secrets = CachedSecrets(FolderSecrets(tmp_path), lifetime=LONG)
         await secrets.check()
         assert (await secrets.api_key(extractor_id)).reveal() == "before"
         mount.publish({str(extractor_id): "after\n"})
@@ -61,7 +62,7 @@ class TestFolder(SecretsContract):
 
     async def test_a_key_is_read_again_once_its_lifetime_is_over(self, world: FolderWorld) -> None:
         extractor_id = uuid4()
-        secrets = FolderSecrets(world.root, lifetime=0.0)
+        secrets = CachedSecrets(FolderSecrets(world.root), lifetime=0.0)
         for key in ("before", "after"):
             world.put(extractor_id, key)
             assert (await secrets.api_key(extractor_id)).reveal() == key
@@ -102,7 +103,7 @@ class KubernetesMount:
 
 
 class VaultWorld:
-    def __init__(self, server: KeyVaultServer, secrets: VaultSecrets, heard: FactsHeard) -> None:
+    def __init__(self, server: KeyVaultServer, secrets: CachedSecrets, heard: FactsHeard) -> None:
         self.server = server
         self.secrets = secrets
         self.heard = heard
@@ -118,7 +119,7 @@ class TestKeyVault(SecretsContract):
     ) -> AsyncIterator[VaultWorld]:
         facts = Facts()
         client = secret_client(key_vault.url, azure_credential, **transport(trusting))
-        secrets = VaultSecrets(client, facts, lifetime=LONG)
+        secrets = CachedSecrets(VaultSecrets(client, facts), lifetime=LONG)
         yield VaultWorld(key_vault, secrets, FactsHeard(facts))
         await secrets.close()
 

@@ -21,6 +21,7 @@ from fluxx.adapters.embedded.blobs import FolderBlobs
 from fluxx.adapters.embedded.secrets import FolderSecrets
 from fluxx.adapters.embedded.signing import UrlSigner
 from fluxx.adapters.http.egress import EgressGuard
+from fluxx.adapters.key_cache import FOLDER_LIFETIME, CachedSecrets
 from fluxx.adapters.sql import migrations
 from fluxx.adapters.sql.database import SqlDatabase
 from fluxx.adapters.sql.engine import make_engine
@@ -102,7 +103,7 @@ class Stage:
                 registry=database.registrations,
                 bus=WatchedBus(database.bus(SUBSCRIPTIONS), watch, self.broadcast),
                 blobs=FolderBlobs(self.folder / "blobs", self._signer),
-                secrets=FolderSecrets(self.folder / "secrets"),
+                secrets=CachedSecrets(FolderSecrets(self.folder / "secrets"), lifetime=FOLDER_LIFETIME),
                 extractors=self.extractors,
                 egress=EgressGuard(()),
                 signer=self._signer,

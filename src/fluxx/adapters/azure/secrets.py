@@ -16,14 +16,11 @@ from azure.keyvault.secrets.aio import SecretClient
 
 from fluxx.adapters.azure.failures import told_as, words
 from fluxx.adapters.azure.patience import Patience
-from fluxx.adapters.key_cache import KeyCache
 from fluxx.adapters.key_rules import checked_key, secret_name, usable_key
 from fluxx.errors import Misconfigured, SecretMissing, Unavailable
 from fluxx.ports.secrets import ApiKey
 from fluxx.telemetry import Facts
 
-LIFETIME: Final = 300.0
-"""Seconds that a key read is trusted. A key that an extractor refuses is read anew before that."""
 READ_BOUND: Final = 10.0
 """Seconds for one key, retries included: well below a job's lease."""
 CHANGE_BOUND: Final = 40.0
@@ -50,16 +47,16 @@ def secret_client(vault_url: str, credential: AsyncTokenCredential, **transport:
 
 
 class VaultSecrets:
-    """The ``Secrets`` port on one Key Vault; keys are cached for ``lifetime`` seconds."""
+    """The ``Secrets`` port on one Key Vault."""
 
-    def __init__(self, client: SecretClient, facts: Facts, *, lifetime: float = LIFETIME) -> None:
+    def __init__(self, client: SecretClient, facts: Facts) -> None:
         self._client = client
         self._patience = Patience(facts)
-        self._cache = KeyCache(self._read, lifetime)
 
-    async def api_key(self, extractor_id: UUID, *, fresh: bool = False) -> ApiKey:
+    async def api_key(self, extractor_id: UUID, *, fresh: bool = False) -> ApiKey:  # noqa: ARG002 - nothing is kept here
         """Return the extractor's key; see the port."""
-        return await self._cache.get(extractor_id, fresh=fresh)
+        name = secret_name(extractor_id)
+        return await _found(name, self._patience.ask(lambda: self._client.get_secret(name), bound=READ_BOUND))
 
     async def set_api_key(self, extractor_id: UUID, key: ApiKey) -> None:
         """Store the key as a new version of its secret; raises ``BadInput`` for a key no header can carry."""
@@ -90,16 +87,9 @@ class VaultSecrets:
         """Give back connections."""
         await self._client.close()
 
-    async def _read(self, extractor_id: UUID) -> ApiKey:
-        name = secret_name(extractor_id)
-        return await _found(name, self._patience.ask(lambda: self._client.get_secret(name), bound=READ_BOUND))
-
     async def _change(self, extractor_id: UUID, done: str, call: Callable[[], Awaitable[None]]) -> None:
-        try:
-            with told_as(f"The key of extractor {extractor_id} can't be {done}"):
-                await self._patience.ask(call, bound=CHANGE_BOUND)
-        finally:
-            self._cache.forget(extractor_id)
+        with told_as(f"The key of extractor {extractor_id} can't be {done}"):
+            await self._patience.ask(call, bound=CHANGE_BOUND)
 
     async def _set(self, name: str, value: str) -> None:
         try:

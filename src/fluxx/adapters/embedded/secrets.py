@@ -10,26 +10,29 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID, uuid4
 
-from fluxx.adapters.key_cache import KeyCache
 from fluxx.adapters.key_rules import checked_key, secret_name, usable_key
 from fluxx.errors import Misconfigured, SecretMissing, Unavailable
 from fluxx.ports.secrets import ApiKey
 
-LIFETIME: Final = 5.0
-"""Seconds that a key read is trusted: a file changed by hand counts soon, a poll needn't hop to a thread."""
 _NOT_OURS: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class FolderSecrets:
     """The ``Secrets`` port on the folder ``root`` (mode 0700, its files 0600)."""
 
-    def __init__(self, root: Path, *, lifetime: float = LIFETIME) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
-        self._cache = KeyCache(self._read, lifetime)
 
-    async def api_key(self, extractor_id: UUID, *, fresh: bool = False) -> ApiKey:
+    async def api_key(self, extractor_id: UUID, *, fresh: bool = False) -> ApiKey:  # noqa: ARG002 - nothing is kept here
         """Return the extractor's key; see the port. One newline at the end of the file is not part of it."""
-        return await self._cache.get(extractor_id, fresh=fresh)
+        name = secret_name(extractor_id)
+        try:
+            content = await asyncio.to_thread((self._root / name).read_bytes)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise SecretMissing(f"No API key is stored for extractor {name}.") from error
+        except OSError as error:
+            raise Unavailable(f"The key of extractor {name} can't be read: {error.strerror}.") from error
+        return usable_key(name, content.decode(errors="replace"))
 
     async def set_api_key(self, extractor_id: UUID, key: ApiKey) -> None:
         """Store the key in one step; raises ``BadInput`` for a key that no header can carry."""
@@ -38,8 +41,6 @@ class FolderSecrets:
             await asyncio.to_thread(self._write, name, value)
         except OSError as error:
             raise Unavailable(f"The key of extractor {name} can't be stored: {error.strerror}.") from error
-        finally:
-            self._cache.forget(extractor_id)
 
     async def delete_api_key(self, extractor_id: UUID) -> None:
         """Remove the key; one that isn't there is fine."""
@@ -48,8 +49,6 @@ class FolderSecrets:
             await asyncio.to_thread((self._root / name).unlink, missing_ok=True)
         except OSError as error:
             raise Unavailable(f"The key of extractor {name} can't be removed: {error.strerror}.") from error
-        finally:
-            self._cache.forget(extractor_id)
 
     async def check(self) -> None:
         """Raise ``Misconfigured`` where the folder can't be listed; it is made where it is missing."""
@@ -61,16 +60,6 @@ class FolderSecrets:
 
     async def close(self) -> None:
         """Nothing is held open."""
-
-    async def _read(self, extractor_id: UUID) -> ApiKey:
-        name = secret_name(extractor_id)
-        try:
-            content = await asyncio.to_thread((self._root / name).read_bytes)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise SecretMissing(f"No API key is stored for extractor {name}.") from error
-        except OSError as error:
-            raise Unavailable(f"The key of extractor {name} can't be read: {error.strerror}.") from error
-        return usable_key(name, content.decode(errors="replace"))
 
     def _write(self, name: str, value: str) -> None:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)

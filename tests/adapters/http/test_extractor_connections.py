@@ -54,6 +54,18 @@ async def test_a_connection_that_says_more_or_goodbye_is_not_used_again(
         assert (server.connections, server.requests) == (3, 3)
 
 
+async def test_each_call_on_a_connection_has_a_time_of_its_own(
+    client: HttpExtractorClient, extractor: ScriptedExtractor
+) -> None:
+    extractor.on_path("/", *[Reply(body=b"ok")] * 2, Reply(body=b"ok", delay=0.5), Reply(hang=True))
+    for patience in (5.0, 0.3, 5.0):  # the short one's end comes during the last
+        assert (await client.exchange(get(f"{extractor.url}/", timeout=patience))).body == b"ok"
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(NoAnswer):
+        await client.exchange(get(f"{extractor.url}/", timeout=0.2))
+    assert 0.15 < asyncio.get_running_loop().time() - began < 3
+
+
 async def test_bytes_that_come_unasked_end_a_resting_connection(client: HttpExtractorClient) -> None:
     accepted: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
 

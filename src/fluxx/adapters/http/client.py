@@ -86,41 +86,45 @@ class HttpExtractorClient:
 
     async def _answered(self, call: Call, trip: "_Trip") -> tuple[Connection, Head]:
         """Make the call, follow where it is sent, and return the head of the answer that counts."""
+        until = asyncio.get_running_loop().time() + call.timeout
         try:
-            return await self._followed(call, trip)
+            for _ in range(MAX_REDIRECTS + 1):
+                origin = trip.target.origin
+                sent = request(call, trip.target, at_home=trip.at_home)
+                connection = self._pool.take_rested(origin) or await self._pool.take(origin, until=until)
+                trip.connection = connection
+                head = await connection.ask(sent, until=until, bodiless=call.method == "HEAD")
+                trip.redirected_by = trip.target  # or it answers, and nothing can be refused any more
+                further = next_target(call, trip.target, status=head.status, location=head.headers.get("location"))
+                if further is None:
+                    return connection, head
+                trip.end(self._pool)
+                trip.go_on(further)
+                self._guard.check(further.origin)
         except EgressRefused as refusal:
             if trip.redirected_by is None:
                 raise
             raise EgressRefused(f"{refusal} {trip.redirected_by} redirected there.") from refusal
-
-    async def _followed(self, call: Call, trip: "_Trip") -> tuple[Connection, Head]:
-        until = asyncio.get_running_loop().time() + call.timeout
-        at_home = True
-        for _ in range(MAX_REDIRECTS + 1):
-            target = trip.target
-            sent = request(call, target, at_home=at_home)
-            connection = trip.connection = await self._pool.take(target.origin, until=until)
-            head = await connection.ask(sent, until=until, bodiless=call.method == "HEAD")
-            trip.redirected_by = target  # or it answers, and nothing can be refused any more
-            further = next_target(call, target, status=head.status, location=head.headers.get("location"))
-            if further is None:
-                return connection, head
-            trip.end(self._pool)
-            self._guard.check(further.origin)
-            at_home = at_home and further.origin == target.origin
-            trip.target = further
-        raise NoAnswer(f"{target} is the end of more than {MAX_REDIRECTS} redirects.")
+        raise NoAnswer(f"{trip.redirected_by} is the end of more than {MAX_REDIRECTS} redirects.")
 
 
 class _Trip:
-    """Where a call has got to, who sent it there, and the connection that it holds there."""
+    """Where a call has got to, who sent it there, and the connection that it holds there.
 
-    __slots__ = ("connection", "redirected_by", "target")
+    ``at_home`` says that it never left the origin of its URL.
+    """
+
+    __slots__ = ("at_home", "connection", "redirected_by", "target")
 
     def __init__(self, target: Target) -> None:
         self.target = target
+        self.at_home = True
         self.redirected_by: Target | None = None
         self.connection: Connection | None = None
+
+    def go_on(self, further: Target) -> None:
+        self.at_home = self.at_home and further.origin == self.target.origin
+        self.target = further
 
     def end(self, pool: Pool) -> None:
         if self.connection is not None:

@@ -7,6 +7,7 @@ whose answer was not read to its end, is never used again.
 
 import asyncio
 import select
+from math import inf
 from typing import Final, cast
 
 from fluxx.adapters.http.failures import CLOSED, CUT_OFF, LOST, Broken, OversizedHead, TooSlow
@@ -30,6 +31,7 @@ class Connection(asyncio.Protocol):
         self._busy = False
         self._paused = False
         self._trouble: Exception | None = None
+        self._until = inf
         self._timer: asyncio.TimerHandle | None = None
         self._waiter: asyncio.Future[None] | None = None
 
@@ -58,8 +60,9 @@ class Connection(asyncio.Protocol):
             raise Broken(CLOSED, sent=False)
         self._incoming.start(bodiless=bodiless)
         self._busy = True
-        # One timer instead of asyncio.timeout, which costs five times as much: nobody's task needs to be cancelled.
-        self._timer = self._loop.call_at(until, self._fail, TooSlow())
+        self._until = until
+        if self._timer is None or until < self._timer.when():
+            self._watch()
         self._transport.write(request)
         while (head := self._incoming.head) is None:
             await self._progress()
@@ -67,9 +70,7 @@ class Connection(asyncio.Protocol):
 
     def take_time(self) -> None:
         """Let the rest of the answer take as long as it may: the reader has a clock of its own."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._until = inf
 
     async def read(self) -> bytes:
         """Return what has come of the body, or wait for more; nothing at its end."""
@@ -120,6 +121,8 @@ class Connection(asyncio.Protocol):
         if exc is not None or self._trouble is not None or not self._incoming.end():
             self._trouble = self._trouble or Broken(CUT_OFF if began else LOST if exc else CLOSED)
         self._wake()
+        if self._timer is not None:
+            self._timer.cancel()
         if not self.gone.done():
             self.gone.set_result(None)
 
@@ -132,6 +135,23 @@ class Connection(asyncio.Protocol):
             await self._waiter
         finally:
             self._waiter = None
+
+    def _watch(self) -> None:
+        """Set the timer to the end of the time that this exchange has.
+
+        It is left running when an answer has come, for the next exchange: a timer set and cancelled costs
+        as much as parsing the answer, and ``asyncio.timeout`` five times that.
+        """
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(self._until, self._time_is_up, self._until)
+
+    def _time_is_up(self, moment: float) -> None:
+        self._timer = None
+        if self._until <= moment:
+            self._fail(TooSlow())
+        elif self._until < inf:
+            self._watch()
 
     def _fail(self, trouble: Exception) -> None:
         self._trouble = self._trouble or trouble

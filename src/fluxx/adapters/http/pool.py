@@ -6,7 +6,7 @@ longest is closed.
 """
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
@@ -27,22 +27,25 @@ class Pool:
         self._connect = connect
         self._max = max_connections
         self._idle_seconds = idle_seconds
-        self._slots = asyncio.Semaphore(max_connections)
         self._lent = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._open: set[Connection] = set()
         self._resting: defaultdict[Origin, list[Connection]] = defaultdict(list)
         self._sweep: asyncio.TimerHandle | None = None
         self._closed = False
+
+    def take_rested(self, origin: Origin) -> Connection | None:
+        """Return a connection to the origin that is there to be lent, if one is: what ``take`` does, without a wait."""
+        if self._lent < self._max and not self._waiting and (connection := self._rested(origin)):
+            self._lent += 1
+            return connection
+        return None
 
     async def take(self, origin: Origin, *, until: float) -> Connection:
         """Return a connection to the origin, to be given back.
 
         Raises what connecting raises, and ``TooSlow`` at ``until`` (event loop's time).
         """
-        if not self._slots.locked() and (connection := self._rested(origin)):
-            await self._slots.acquire()  # at once, as it isn't locked
-            self._lent += 1
-            return connection
         try:
             async with asyncio.timeout_at(until):
                 return await self._in_turn(origin)
@@ -72,17 +75,35 @@ class Pool:
         await asyncio.gather(*(connection.gone for connection in closing))
 
     async def _in_turn(self, origin: Origin) -> Connection:
-        await self._slots.acquire()
-        self._lent += 1
+        await self._slot()
         try:
             return self._rested(origin) or await self._fresh(origin)
         except BaseException:
             self._release()
             raise
 
+    async def _slot(self) -> None:
+        """Wait in turn until one more connection may be lent, and count it."""
+        if self._lent < self._max and not self._waiting:
+            self._lent += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled():  # the slot came at the same moment
+                self._release()
+            raise
+
     def _release(self) -> None:
+        """Hand the slot to whoever has waited longest."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
         self._lent -= 1
-        self._slots.release()
 
     def _rested(self, origin: Origin) -> Connection | None:
         """Return the connection to the origin that was used last, if it is still good."""

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
-from uuid import uuid4
+
+from uuid_utils.compat import uuid7
 
 from fluxx.ports.blobs import Stored
 
@@ -20,12 +21,19 @@ PLACING_ATTEMPTS: Final = 5
 
 
 class PartialFile:
-    """Takes bytes, counts and hashes them, and ends in ``place`` or ``abort``."""
+    """Takes bytes, counts and hashes them, and ends in ``place`` or ``abort``.
+
+    Every call of the system has to come back for Python's lock, which a busy event loop gives up seldom:
+    as few of them as can be.
+    """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._path = folder / uuid4().hex
-        self._file = self._path.open("xb")
+        self._path = folder / uuid7().hex
+        try:
+            self._file = self._path.open("xb", buffering=0)
+        except FileNotFoundError:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("xb", buffering=0)
         self._sha256 = hashlib.sha256()
         self._size = 0
         self._lock = threading.Lock()
@@ -35,7 +43,9 @@ class PartialFile:
         with self._lock:
             self._sha256.update(content)
             self._size += len(content)
-            self._file.write(content)
+            left = memoryview(content)
+            while left:
+                left = left[self._file.write(left) :]
 
     def place(self, target: Path, *, once: bool) -> Stored:
         """Bring the bytes to the disk, then the name: readers see the old file or all of this one.
@@ -43,7 +53,6 @@ class PartialFile:
         With ``once`` a file that is there already stays, and is what is returned.
         """
         with self._lock:
-            self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
             if not self._named(target, self._linked if once else self._replaced):
@@ -54,12 +63,9 @@ class PartialFile:
     def abort(self) -> None:
         """Leave nothing behind; harmless after ``place``."""
         with self._lock:
-            try:
+            with suppress(OSError):  # some file systems tell only now that the disk is full
                 self._file.close()
-            except OSError:
-                pass  # what a full disk kept from being flushed is not wanted any more
-            finally:
-                self._path.unlink(missing_ok=True)
+            self._path.unlink(missing_ok=True)
 
     def _named(self, target: Path, name: Callable[[Path], bool]) -> bool:
         """Give the file its name; return whether it got it."""

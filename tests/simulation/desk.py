@@ -11,6 +11,7 @@ from typing import Final
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from fluxx import wiring
 from fluxx.errors import FluxxError
@@ -99,7 +100,10 @@ class Desk:
             self.relics.append(await leave_relic(past, extractor.client, extractor.extractor_id, self._id))
 
     async def _register(self, client: UUID, name: str, *, first: bool) -> None:
-        played = PlayedExtractor(name, temper_of(self._chance), self._stage.plan.chance(name))
+        temper = temper_of(self._chance)
+        if self._stage.plan.sky == "late results":
+            temper = replace(temper, by_url=1.0, fickle=True, travel=0.05, never=0.0, fatal=0.0)
+        played = PlayedExtractor(name, temper, self._stage.plan.chance(name))
         active, has_key = first or self._chance.random() < 0.8, self._chance.random() < 0.95
         key = self._new_key(played)
         registering = wiring.registering(self._world)

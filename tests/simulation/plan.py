@@ -16,8 +16,12 @@ SKIES: Final[dict[str, frozenset[str]]] = {
     "errors": frozenset({"errors", "outage"}),
     "clocks": frozenset({"skew", "restart"}),
     "storm": frozenset({"kill", "restart", "freeze", "errors", "outage", "skew"}),
+    "late results": frozenset({"freeze", "late"}),
 }
 """What can go wrong under each sky. Under a calm one extractors still misbehave."""
+
+DRAWN: Final = ("calm", "kills", "freezes", "errors", "clocks", "storm", "storm")
+"""The skies that a seed chooses from."""
 
 POISON: Final = ("garbage", "no client", "no file", "bad id")
 
@@ -93,7 +97,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 def plan_of(seed: int, *, sky: str | None = None) -> Plan:
     """Return what ``seed`` stands for, under a sky of its own or a given one."""
     chance = random.Random(f"{seed}:plan")
-    drawn = chance.choice([*SKIES, "storm"])
+    drawn = chance.choice(DRAWN)
     sky = sky or drawn
     wrong = SKIES[sky]
     workers = chance.randint(1, 3)
@@ -140,6 +144,11 @@ def _settings(chance: random.Random) -> dict[str, Any]:
 
 
 def _hits(chance: random.Random, wrong: frozenset[str], workers: int, until: float) -> tuple[Hit, ...]:
+    if "late" in wrong:
+        return tuple(
+            Hit(chance.uniform(0.0, until), chance.randrange(workers), "freeze", chance.randint(1, 60), length)
+            for length in (chance.uniform(2.0, 12.0) for _ in range(20))
+        )
     blows: list[Blow] = [blow for blow in ("kill", "freeze", "restart") if blow in wrong]  # type: ignore[misc]
     count = chance.randint(1, 6) if blows else 0
     return tuple(

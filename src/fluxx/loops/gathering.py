@@ -18,34 +18,40 @@ R = TypeVar("R")
 class Gatherer(Generic[T, R]):
     """Hands items to ``work`` in groups of at most ``limit``; each caller gets its own result.
 
+    Under load ``rest`` seconds pass between two groups, so that they grow; a lone caller doesn't wait for them.
     A group that fails for a reason of one item is tried again item by item, so that only the
-    caller of the bad one sees the error.
+    caller of the bad one sees the error. What its caller gave up before its turn came is not done.
     """
 
-    def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, limit: int) -> None:
+    def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, limit: int, rest: float = 0.0) -> None:
         self._work = work
         self._limit = limit
+        self._rest = rest
         self._waiting: deque[tuple[T, asyncio.Future[R]]] = deque()
         self._working: asyncio.Task[None] | None = None
 
-    async def add(self, item: T) -> R:
-        """Let ``item`` be dealt with together with whatever else is waiting; return what became of it."""
+    def add(self, item: T) -> asyncio.Future[R]:
+        """Let ``item`` be dealt with together with whatever else is waiting; await what becomes of it."""
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._working is None:
             self._working = asyncio.create_task(self._work_off(), name="gatherer")
-        return await future
+        return future
 
     async def _work_off(self) -> None:
         await asyncio.sleep(0)
         try:
             while self._waiting:
                 group = [self._waiting.popleft() for _ in range(min(self._limit, len(self._waiting)))]
-                await self._do_together(group)
+                await self._do_together([member for member in group if not member[1].done()])
+                if self._rest and self._waiting:
+                    await asyncio.sleep(self._rest)
         finally:
             self._working = None
 
     async def _do_together(self, group: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
+        if not group:
+            return
         try:
             results = await self._work([item for item, _ in group])
         except Unavailable as error:

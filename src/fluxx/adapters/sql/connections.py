@@ -1,23 +1,26 @@
 """Runs SQL off the event loop: each call is one transaction on a thread, retried where that helps.
 
 The stores call ``read`` and ``write`` with a function of a connection. On SQLite one thread owns
-the only writing connection, so that writers queue here and never meet SQLITE_BUSY among themselves.
+the only writing connection, so that writers queue here and never meet SQLITE_BUSY among themselves;
+those that wait share a transaction, because what one costs there is bringing its pages to the disk.
 """
 
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from sqlalchemy import Connection, Engine
 
 from fluxx.adapters.sql.engine import reading
 from fluxx.adapters.sql.troubles import TROUBLES, asks_for_another_try, first_line, is_gone, is_ours
 from fluxx.errors import Unavailable
+from fluxx.loops.gathering import Gatherer
 
 T = TypeVar("T")
+Work: TypeAlias = Callable[[Connection], Any]
 
 TRANSACTION_TRIES: Final = 5
 TRYING_SECONDS: Final = 5.0
@@ -25,6 +28,12 @@ TRYING_SECONDS: Final = 5.0
 
 CALL_SECONDS: Final = 45.0
 """Longest wait for a call, its queueing included: the server's own timeouts are of no use where it is frozen."""
+
+SHARING_REST: Final = 0.01
+"""Seconds between shared transactions while more writes wait: a larger group costs hardly more than a small one."""
+
+SHARED: Final = 20
+"""Writes that share a transaction at the most: a bad one among them has each done again alone."""
 
 
 class Connections:
@@ -36,8 +45,9 @@ class Connections:
         self._reading = reading(engine)
         self._patience = patience
         self._readers = ThreadPoolExecutor(threads, thread_name_prefix="sql")
-        single = self.dialect == "sqlite"
-        self._writers = ThreadPoolExecutor(1, thread_name_prefix="sql-writer") if single else self._readers
+        self._shares = self.dialect == "sqlite"
+        self._writers = ThreadPoolExecutor(1, thread_name_prefix="sql-writer") if self._shares else self._readers
+        self._sharing: Gatherer[Work, Any] = Gatherer(self._write_together, limit=SHARED, rest=SHARING_REST)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a transaction that reads. Raises ``Unavailable``."""
@@ -49,13 +59,23 @@ class Connections:
         Raises ``Unavailable``, and then it may have been written all the same: the answer to a commit
         can be lost. An ``IntegrityError`` comes through, and so does what is a fault of ours.
         """
+        if self._shares:
+            return cast("T", await self._answer(self._sharing.add(work)))
         return await self._run(self._writers, self._engine, work)
 
+    async def _write_together(self, works: Sequence[Work]) -> Sequence[Any]:
+        def all_of_them(connection: Connection) -> Sequence[Any]:
+            return [work(connection) for work in works]
+
+        return await self._run(self._writers, self._engine, all_of_them)
+
     async def _run(self, executor: Executor, engine: Engine, work: Callable[[Connection], T]) -> T:
-        loop = asyncio.get_running_loop()
+        return await self._answer(asyncio.get_running_loop().run_in_executor(executor, _transact, engine, work))
+
+    async def _answer(self, answer: asyncio.Future[T]) -> T:
         try:
             async with asyncio.timeout(self._patience):
-                return await loop.run_in_executor(executor, _transact, engine, work)
+                return await answer
         except TimeoutError:
             raise Unavailable(f"The database didn't answer within {self._patience:g} s.") from None
 

@@ -7,15 +7,21 @@ themselves is not ours, so warnings and errors are scrubbed once more on their w
 
 import logging
 import sys
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Token
+from itertools import accumulate
+from math import inf
 from types import TracebackType
 from typing import Any, Final, TextIO
 
 import msgspec
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 from fluxx.scrubbing import masked
 from fluxx.tracing import Kind, NoTracing, Span, Tracing, current, trace_id_of
@@ -128,13 +134,13 @@ class Facts:
     def __init__(self, logger: Any = None, *, level: int = logging.INFO, tracing: Tracing | None = None) -> None:
         self.registry = CollectorRegistry()
         self._tracing = tracing or NoTracing()
+        self._traces = not isinstance(self._tracing, NoTracing)
         self._logger = logger
         self._level = level
         self._listeners: list[Callable[[Fact, dict[str, Any]], None]] = []
         self._counters: dict[str, Counter] = {}
-        self._histograms: dict[str, Histogram] = {}
+        self._distributions: dict[str, _Distributions] = {}
         self._gauges: dict[str, Gauge] = {}
-        self._observers: dict[tuple[str, ...], Callable[[float], None]] = {}
 
     def listen(self, listener: Callable[[Fact, dict[str, Any]], None]) -> None:
         """Call ``listener(fact, fields)`` for every fact from now on."""
@@ -160,16 +166,18 @@ class Facts:
         self, name: str, *, kind: Kind = "internal", parent: str | None = None, **attributes: object
     ) -> AbstractContextManager[Span]:
         """Do the block's work as a span of the trace of ``parent`` (else of the running span, else of a new one)."""
-        return _Within(self._tracing.span(name, kind=kind, parent=parent or current.get(), attributes=attributes))
+        parent = parent or current.get()
+        if parent is None and not self._traces:
+            return nullcontext(Span(None))
+        return _Within(self._tracing.span(name, kind=kind, parent=parent, attributes=attributes))
 
     def observe(self, measure: Measure, value: float, *labels: str) -> None:
         """Add one value to a distribution."""
-        observer = self._observers.get((measure.name, *labels))
-        if observer is None:
-            histogram = self._histograms.get(measure.name) or self._histogram(measure)
-            observer = (histogram.labels(*labels) if measure.labels else histogram).observe
-            self._observers[measure.name, *labels] = observer
-        observer(value)
+        distributions = self._distributions.get(measure.name)
+        if distributions is None:
+            distributions = self._distributions[measure.name] = _Distributions(measure)
+            self.registry.register(distributions)
+        distributions.of(labels).add(value)
 
     def level(self, level: Level, values: Mapping[tuple[str, ...], float]) -> None:
         """Set how much there is now, by the values of the labels; what is left out is gone."""
@@ -189,11 +197,45 @@ class Facts:
         made = Counter(PREFIX + fact.name, fact.wording, fact.labels, registry=self.registry)
         return self._counters.setdefault(fact.name, made)
 
-    def _histogram(self, measure: Measure) -> Histogram:
-        made = Histogram(
-            PREFIX + measure.name, measure.wording, measure.labels, buckets=measure.buckets, registry=self.registry
-        )
-        return self._histograms.setdefault(measure.name, made)
+
+class _Distribution:
+    """How many values came in each class; told on the event loop, so it needs none of the locks of a ``Histogram``."""
+
+    __slots__ = ("_bounds", "_counts", "_sum")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def add(self, value: float) -> None:
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def into(self, family: HistogramMetricFamily, labels: tuple[str, ...]) -> None:
+        counts = zip(map(floatToGoString, (*self._bounds, inf)), accumulate(self._counts), strict=True)
+        family.add_metric(labels, list(counts), self._sum)
+
+
+class _Distributions(Collector):
+    """The distributions of one measure, by the values of its labels, as a scrape wants them."""
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
+        self._by_labels: dict[tuple[str, ...], _Distribution] = {}
+
+    def of(self, labels: tuple[str, ...]) -> _Distribution:
+        found = self._by_labels.get(labels)
+        if found is None:
+            found = self._by_labels[labels] = _Distribution(self._measure.buckets)
+        return found
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        measure = self._measure
+        family = HistogramMetricFamily(PREFIX + measure.name, measure.wording, labels=measure.labels)
+        for labels, distribution in tuple(self._by_labels.items()):
+            distribution.into(family, labels)
+        yield family
 
 
 class _Within:

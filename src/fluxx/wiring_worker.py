@@ -141,7 +141,7 @@ def _dispatcher(world: World, relaying: Loop, claiming: Loop) -> Dispatcher:
 def _steps(world: World) -> Steps:
     settings = world.settings
     asking = Asking(client=world.extractors, secrets=world.secrets)
-    catalogue = Catalogue(registrations=world.registrations, files=world.files, clock=world.clock)
+    catalogue = Catalogue(registrations=world.registrations, files=world.files)
     handed_out = HandedOut(
         catalogue=catalogue, blobs=world.blobs, secrets=world.secrets, url_ttl=settings.signed_url_ttl_seconds
     )

@@ -40,7 +40,7 @@ class Steps:
         self.extractor_id = job.client_application_extractor_id
         self._job = job
         asking = Asking(client=world.extractors, secrets=world.secrets)
-        catalogue = Catalogue(registrations=world.registrations, files=world.files, clock=world.clock)
+        catalogue = Catalogue(registrations=world.registrations, files=world.files)
         common: dict[str, Any] = {"clock": world.clock, "timeout": TIMEOUT, "max_bytes": LARGEST}
         handed_out = HandedOut(catalogue=catalogue, blobs=world.blobs, secrets=world.secrets, url_ttl=3600.0)
         common["handed_out"] = handed_out

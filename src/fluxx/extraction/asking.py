@@ -15,7 +15,7 @@ from fluxx.extraction.answers import KeyRejected, Ready
 from fluxx.model.job import Job
 from fluxx.model.outcome import Outcome, Refused
 from fluxx.ports.extractor import Answer, Call, ExtractorClient
-from fluxx.ports.secrets import ApiKey, Secrets
+from fluxx.ports.secrets import Secrets
 
 Meaning: TypeAlias = Outcome | Ready
 Reader: TypeAlias = Callable[[Answer, Sequence[str]], Awaitable[Meaning | KeyRejected]]
@@ -36,15 +36,14 @@ class Asking:
         the vault raise.
         """
         key = await self._secrets.api_key(extractor_id)
-        reading = await self._once(call, key, read, [key.reveal()])
+        answer = await self._client.exchange(replace(call, api_key=key))
+        reading = await read(answer, [key.reveal()])
         if isinstance(reading, KeyRejected):
             fresh = await self._secrets.api_key(extractor_id, fresh=True)
             if fresh.reveal() != key.reveal():
-                reading = await self._once(call, fresh, read, [key.reveal(), fresh.reveal()])
+                answer = await self._client.exchange(replace(call, api_key=fresh))
+                reading = await read(answer, [key.reveal(), fresh.reveal()])
         return Refused(reading.reason) if isinstance(reading, KeyRejected) else reading
-
-    async def _once(self, call: Call, key: ApiKey, read: Reader, shown: Sequence[str]) -> Meaning | KeyRejected:
-        return await read(await self._client.exchange(replace(call, api_key=key)), shown)
 
 
 Step: TypeAlias = Callable[[Job], Awaitable[Outcome]]

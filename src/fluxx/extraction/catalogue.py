@@ -5,18 +5,18 @@ running workers after ``MEMORY`` seconds at the latest. What is asked for at the
 as after a claim, is read together.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
-from fluxx.clock import Clock
 from fluxx.errors import NotFound
 from fluxx.loops.gathering import Gatherer
 from fluxx.model.job import Extractor, File
 from fluxx.ports.registrations import FileStore, RegistrationStore
 
-MEMORY: Final = timedelta(seconds=15)
+MEMORY: Final = 15.0
+"""Seconds that an extractor or a file is trusted."""
 LARGEST: Final = 10_000
 """Entries remembered at the most; then all are forgotten at once, which costs a few queries."""
 
@@ -29,18 +29,18 @@ T = TypeVar("T")
 class Catalogue:
     """Extractors and files by id. Both methods raise ``NotFound`` and ``Unavailable``."""
 
-    def __init__(self, *, registrations: RegistrationStore, files: FileStore, clock: Clock) -> None:
+    def __init__(self, *, registrations: RegistrationStore, files: FileStore) -> None:
         self._registrations = registrations
-        self._extractors = _Memory("extractor", self._read_extractors, clock)
-        self._files = _Memory("file", files.files, clock)
+        self._extractors = _Memory("extractor", self._read_extractors)
+        self._files = _Memory("file", files.files)
 
     async def extractor(self, extractor_id: UUID) -> Extractor:
         """Return the extractor, active or not: started jobs are seen through."""
-        return await self._extractors.get(extractor_id)
+        return self._extractors.known(extractor_id) or await self._extractors.fetched(extractor_id)
 
     async def file(self, file_id: UUID) -> File:
         """Return the file."""
-        return await self._files.get(file_id)
+        return self._files.known(file_id) or await self._files.fetched(file_id)
 
     async def _read_extractors(self, extractor_ids: Sequence[UUID]) -> dict[UUID, Extractor]:
         return {extractor_id: await self._registrations.extractor(extractor_id) for extractor_id in extractor_ids}
@@ -49,17 +49,19 @@ class Catalogue:
 class _Memory(Generic[T]):
     """Values by id; ids that are asked for at the same time are fetched together, each once."""
 
-    def __init__(self, kind: str, fetch: Callable[[Sequence[UUID]], Awaitable[dict[UUID, T]]], clock: Clock) -> None:
+    def __init__(self, kind: str, fetch: Callable[[Sequence[UUID]], Awaitable[dict[UUID, T]]]) -> None:
         self._kind = kind
         self._fetch = fetch
-        self._clock = clock
-        self._known: dict[UUID, tuple[datetime, T]] = {}
+        self._known: dict[UUID, tuple[float, T]] = {}
         self._fetching = Gatherer(self._fetch_together, limit=TOGETHER)
 
-    async def get(self, key: UUID) -> T:
+    def known(self, key: UUID) -> T | None:
         remembered = self._known.get(key)
-        if remembered is not None and self._clock.now() - remembered[0] < MEMORY:
+        if remembered is not None and asyncio.get_running_loop().time() - remembered[0] < MEMORY:
             return remembered[1]
+        return None
+
+    async def fetched(self, key: UUID) -> T:
         value = await self._fetching.add(key)
         if value is None:
             raise NotFound(f"There is no {self._kind} {key}.")
@@ -69,6 +71,6 @@ class _Memory(Generic[T]):
         found = await self._fetch(sorted(set(keys)))
         if len(self._known) + len(found) > LARGEST:
             self._known.clear()
-        now = self._clock.now()
+        now = asyncio.get_running_loop().time()
         self._known.update((key, (now, value)) for key, value in found.items())
         return [found.get(key) for key in keys]

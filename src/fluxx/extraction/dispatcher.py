@@ -118,7 +118,7 @@ class Dispatcher:
                 continue
             self._facts.observe(LATENESS_SECONDS, (now - job.due_at).total_seconds())
             before = self._running.get(job.job_id)
-            task = asyncio.create_task(self._finish_after(before, job) if before else self._finish(job), name="job")
+            task = asyncio.create_task(self._finish_after(before, job) if before else self._finish(job))
             self._running[job.job_id] = _Running(job, Claim(job.job_id, job.claim_token), task)
             self._by_extractor[job.client_application_extractor_id] += 1
             task.add_done_callback(partial(self._ended, job))
@@ -140,9 +140,11 @@ class Dispatcher:
         running = self._running.get(job.job_id)
         if running is not None and running.task is task:
             del self._running[job.job_id]
-        self._by_extractor[job.client_application_extractor_id] -= 1
-        if not self._by_extractor[job.client_application_extractor_id]:
-            del self._by_extractor[job.client_application_extractor_id]
+        extractor = job.client_application_extractor_id
+        if left := self._by_extractor[extractor] - 1:
+            self._by_extractor[extractor] = left
+        else:
+            del self._by_extractor[extractor]
         self._freed.set()
         if not task.cancelled() and task.exception() is None:
             self._look_by(task.result())

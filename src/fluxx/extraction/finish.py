@@ -7,6 +7,7 @@ the work is dropped and somebody else's counts.
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from time import monotonic
 from typing import Any, Final
@@ -93,7 +94,11 @@ class Finish:
         transition = transitions.apply(
             job, outcome, now=self._clock.now(), limits=self._limits, jitter=self._chance.random()
         )
-        if not await self._write(transition):
+        try:
+            written = await self._store.apply(transition)
+        except Unavailable:
+            written = await self._written_later(transition)
+        if not written:
             self._facts.tell(CLAIM_LOST, job_id=job.job_id)
             return None
         if transition.events:
@@ -129,13 +134,13 @@ class Finish:
             trace = None
         self._facts.tell(STEP_FAILED, trace=trace, secrets=secrets, job_id=job.job_id, error=type(error).__name__)
 
-    async def _write(self, transition: Transition) -> bool:
+    async def _written_later(self, transition: Transition) -> bool:
         """Write, patiently: the extractor has done its part, and a lost outcome costs it again."""
-        for _ in range(int(WRITE_PATIENCE / WRITE_REST)):
-            try:
+        for _ in range(int(WRITE_PATIENCE / WRITE_REST) - 1):
+            await asyncio.sleep(WRITE_REST)
+            with suppress(Unavailable):
                 return await self._store.apply(transition)
-            except Unavailable:
-                await asyncio.sleep(WRITE_REST)
+        await asyncio.sleep(WRITE_REST)
         return await self._store.apply(transition)
 
 

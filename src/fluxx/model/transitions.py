@@ -140,14 +140,16 @@ def _submitted(job: Job, outcome: Submitted, limits: Limits, jitter: float) -> _
 
 def _not_ready(job: Job, outcome: NotReady, limits: Limits, jitter: float) -> _Change:
     polls = job.poll_attempt_count + 1
-    job = replace(job, poll_attempt_count=polls, last_poll_attempt_at=job.updated_at, error_count=0)
-    line = _line(job, f"Not ready at poll {polls}.")
+    message = f"Not ready at poll {polls}."
+    job = replace(
+        job, poll_attempt_count=polls, last_poll_attempt_at=job.updated_at, error_count=0, status_message=message
+    )
+    line = _line(job, message)
     reason = _poll_limit_reason(job, limits)
     if reason:
         failed, last = _failed(job, reason)
         return failed, (line, *last)
-    wait = poll_wait(polls, limits, jitter, wish=outcome.poll_after)
-    return _due(replace(job, status_message=line.message), wait), (line,)
+    return _due(job, poll_wait(polls, limits, jitter, wish=outcome.poll_after)), (line,)
 
 
 def _poll_limit_reason(job: Job, limits: Limits) -> str | None:

@@ -60,6 +60,15 @@ class ClaimingContract:
         world.clock.jump(31)
         assert ids(await world.jobs.claim(lease=LEASE, limit=10)) == [later.job_id]
 
+    async def test_what_falls_due_within_the_time_ahead_comes_as_it_falls_due(self, world: StoresWorld) -> None:
+        extractor = await world.extractor()
+        file = await world.file(extractor)
+        soon, later = (world.new_job(file, extractor, key=str(due_in), due_in=due_in) for due_in in (5, 30))
+        await world.accepted(soon, later)
+        due = await world.jobs.claim(lease=LEASE, limit=10, ahead=10)
+        assert [(job.job_id, job.due_at) for job in due.jobs] == [(soon.job_id, soon.due_at)]
+        assert await world.jobs.claim(lease=LEASE, limit=10, ahead=10) == Due([], later.due_at)
+
     async def test_where_nothing_lives_nothing_is_due_next(self, world: StoresWorld) -> None:
         await world.happened((await world.queued(1))[0], Refused("no"))
         assert await world.jobs.claim(lease=LEASE, limit=10) == Due([])

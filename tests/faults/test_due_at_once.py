@@ -25,8 +25,10 @@ class AnswersLate:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:
-        due = await self._inner.claim(lease=lease, limit=limit, without=without)
+    async def claim(
+        self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset(), ahead: float = 0.0
+    ) -> Due:
+        due = await self._inner.claim(lease=lease, limit=limit, without=without, ahead=ahead)
         for job in due.jobs:
             self._claimed[job.job_id].set()
         return due

@@ -71,14 +71,23 @@ class Unrenewed(Over):
 
 
 class Endless(Over):
-    async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:
+    async def claim(
+        self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset(), ahead: float = 0.0
+    ) -> Due:
         """Hold claims for ever."""
-        due: Due = await self._inner.claim(lease=lease + 10_000, limit=limit, without=without)
+        due: Due = await self._inner.claim(lease=lease + 10_000, limit=limit, without=without, ahead=ahead)
         return due
 
 
 class Shared(Over):
-    async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:  # noqa: ARG002 - the port's
+    async def claim(
+        self,
+        *,
+        lease: float,  # noqa: ARG002 - the port's
+        limit: int,
+        without: frozenset[UUID] = frozenset(),  # noqa: ARG002 - the port's
+        ahead: float = 0.0,  # noqa: ARG002 - the port's
+    ) -> Due:
         """Give the same jobs to everybody who asks."""
         now = self._world.clock.now()
 

@@ -116,9 +116,11 @@ class WatchedJobs:
         self._watch = watch
         self._clock = clock
 
-    async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:
+    async def claim(
+        self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset(), ahead: float = 0.0
+    ) -> Due:
         """See ``JobStore.claim``."""
         first = self._watch.first_due()
         if self._watch.would_fail() or (first is not None and first <= self._clock.now()):
-            return await self._jobs.claim(lease=lease, limit=limit, without=without)
+            return await self._jobs.claim(lease=lease, limit=limit, without=without, ahead=ahead)
         return Due((), first)

@@ -73,8 +73,10 @@ class _Around:
 
 
 class _Jobs(_Around):
-    async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:
-        due: Due = await self._inner.claim(lease=lease, limit=limit, without=without)
+    async def claim(
+        self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset(), ahead: float = 0.0
+    ) -> Due:
+        due: Due = await self._inner.claim(lease=lease, limit=limit, without=without, ahead=ahead)
         if due.jobs:
             await self._reached(AFTER_CLAIM)
         return due

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from operator import attrgetter
 from typing import Final
 from uuid import UUID
 
@@ -24,11 +25,17 @@ from fluxx.telemetry import CLAIM_LOST, JOBS_CLAIMED, LATENESS_SECONDS, Facts
 IDLE_REST: Final = 0.5
 """Seconds between looks for due jobs; this process's own news wakes the dispatcher at once."""
 
-GATHER_REST: Final = 0.02
-"""Seconds between claims under load, so that slots free up together and one claim fills many.
+AHEAD: Final = 0.1
+"""Seconds before a job falls due from which on it is claimed, to be worked on when it is due.
 
-A transaction costs as much as ten jobs in it: what is lost in lateness, four times over, is won in work.
+So claims can be few and large, because a transaction costs as much as ten jobs in it, and no poll is late for it.
 """
+
+GATHER_REST: Final = 0.04
+"""Seconds between claims under load; with the claim's own time well below ``AHEAD``."""
+
+TICK: Final = 0.005
+"""Seconds between starts of jobs that were claimed ahead: a timer for each would cost more than it is worth."""
 
 ANSWER_PATIENCE: Final = 1.0
 """Seconds that work without a claim gets to end by itself: the answer to its last write may be on its way."""
@@ -43,6 +50,12 @@ class Capacity(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int
     share: int
     lease: float
+
+
+class _Taken(msgspec.Struct, frozen=True):
+    due_at: datetime
+    job: Job
+    claim: Claim
 
 
 class _Running(msgspec.Struct, frozen=True):
@@ -76,6 +89,8 @@ class Dispatcher:
         self._patience = min(ANSWER_PATIENCE, capacity.lease / 6)
         self._looks_at = clock.now()
         self._running: dict[UUID, _Running] = {}
+        self._ahead: list[_Taken] = []
+        self._next_start: asyncio.TimerHandle | None = None
         self._by_extractor: Counter[UUID] = Counter()
         self._freed = asyncio.Event()
 
@@ -85,8 +100,8 @@ class Dispatcher:
         if limit == 0:
             await self._slot()
             return GATHER_REST
-        due = await self._store.claim(lease=self._capacity.lease, limit=limit, without=full)
-        self._start(due)
+        due = await self._store.claim(lease=self._capacity.lease, limit=limit, without=full, ahead=AHEAD)
+        self._take(due.jobs)
         rest = GATHER_REST if due.jobs else self._rest(due)
         self._looks_at = self._clock.now() + timedelta(seconds=rest)
         return rest
@@ -99,7 +114,7 @@ class Dispatcher:
         share = self._capacity.share
         full = frozenset(extractor for extractor, count in self._by_extractor.items() if count >= share)
         left = min((share - count for count in self._by_extractor.values() if count < share), default=share)
-        return min(self._capacity.jobs - len(self._running), left), full
+        return min(self._capacity.jobs - len(self._running) - len(self._ahead), left), full
 
     async def _slot(self) -> None:
         """Wait for a slot to fall free; not for ever, because the loop may have been told to stop."""
@@ -108,20 +123,36 @@ class Dispatcher:
             async with asyncio.timeout(IDLE_REST):
                 await self._freed.wait()
 
-    def _start(self, due: Due) -> None:
-        if not due.jobs:
+    def _take(self, jobs: Sequence[Job]) -> None:
+        if not jobs:
             return
+        self._facts.tell(JOBS_CLAIMED, count=len(jobs))
+        for job in jobs:
+            if job.due_at is not None and job.claim_token is not None:
+                self._ahead.append(_Taken(job.due_at, job, Claim(job.job_id, job.claim_token)))
+                self._by_extractor[job.client_application_extractor_id] += 1
+        self._ahead.sort(key=attrgetter("due_at"), reverse=True)
+        self._start_due()
+
+    def _start_due(self) -> None:
+        """Start what has fallen due of the jobs at hand, and see to the others when they do."""
         now = self._clock.now()
-        self._facts.tell(JOBS_CLAIMED, count=len(due.jobs))
-        for job in due.jobs:
-            if job.due_at is None or job.claim_token is None:
-                continue
-            self._facts.observe(LATENESS_SECONDS, (now - job.due_at).total_seconds())
-            before = self._running.get(job.job_id)
-            task = asyncio.create_task(self._finish_after(before, job) if before else self._finish(job))
-            self._running[job.job_id] = _Running(job, Claim(job.job_id, job.claim_token), task)
-            self._by_extractor[job.client_application_extractor_id] += 1
-            task.add_done_callback(partial(self._ended, job))
+        while self._ahead and self._ahead[-1].due_at <= now:
+            self._start(self._ahead.pop(), now)
+        if self._next_start is not None:
+            self._next_start.cancel()
+            self._next_start = None
+        if self._ahead:
+            wait = (self._ahead[-1].due_at - now).total_seconds()
+            self._next_start = asyncio.get_running_loop().call_later(max(wait, TICK), self._start_due)
+
+    def _start(self, taken: _Taken, now: datetime) -> None:
+        job = taken.job
+        self._facts.observe(LATENESS_SECONDS, (now - taken.due_at).total_seconds())
+        before = self._running.get(job.job_id)
+        task = asyncio.create_task(self._finish_after(before, job) if before else self._finish(job))
+        self._running[job.job_id] = _Running(job, taken.claim, task)
+        task.add_done_callback(partial(self._ended, job))
 
     async def _finish_after(self, before: _Running, job: Job) -> datetime | None:
         """Work on a job that fell due while it was still held here, under a claim that is no more.
@@ -151,15 +182,15 @@ class Dispatcher:
 
     def _look_by(self, due_at: datetime | None) -> None:
         """See to it that the next look comes no later than a job of ours falls due."""
-        if due_at is not None and due_at < self._looks_at:
-            self._looks_at = due_at
-            wait = (due_at - self._clock.now()).total_seconds()
+        if due_at is not None and (claim_at := due_at - timedelta(seconds=AHEAD)) < self._looks_at:
+            self._looks_at = claim_at
+            wait = (claim_at - self._clock.now()).total_seconds()
             asyncio.get_running_loop().call_later(max(wait, GATHER_REST), self._wake)
 
     def _rest(self, due: Due) -> float:
         if due.next_due_at is None:
             return IDLE_REST
-        wait = (due.next_due_at - self._clock.now()).total_seconds()
+        wait = (due.next_due_at - self._clock.now()).total_seconds() - AHEAD
         return min(max(wait, GATHER_REST), IDLE_REST)
 
     async def renew(self) -> float:
@@ -181,7 +212,12 @@ class Dispatcher:
                 self._facts.tell(CLAIM_LOST, job_id=running.job.job_id)
 
     async def drain(self, *, patience: float) -> None:
-        """Wait ``patience`` seconds for what is in flight, then give the rest back to be claimed."""
+        """Wait ``patience`` seconds for what is in flight, then give the rest back to be claimed.
+
+        What was claimed ahead falls due in a moment, and is in flight then.
+        """
+        if self._ahead:
+            await asyncio.sleep(AHEAD + TICK)
         left = list(self._running.values())
         if not left:
             return

@@ -76,10 +76,13 @@ class JobStore(Protocol):
         """
         ...
 
-    async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:
+    async def claim(
+        self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset(), ahead: float = 0.0
+    ) -> Due:
         """Claim up to ``limit`` due jobs for ``lease`` seconds, leaving out the extractors ``without``.
 
-        One statement; two callers never get the same job. Fewer than are due may come back.
+        Jobs that fall due within ``ahead`` seconds count as due. One statement; two callers never get the same
+        job. Fewer than are due may come back.
         """
         ...
 

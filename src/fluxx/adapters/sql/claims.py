@@ -22,9 +22,9 @@ from fluxx.model.job import Job
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim to make: at most ``limit`` jobs due at ``now``, held until ``until`` by ``token``."""
+    """A claim to make: at most ``limit`` jobs that fall due by ``due_by``, held until ``until`` by ``token``."""
 
-    now: datetime
+    due_by: datetime
     until: datetime
     token: UUID
     limit: int
@@ -49,7 +49,7 @@ SQLITE_BOOLEAN: Final = """json(iif("IsActive", 'true', 'false'))"""
 SQLITE_DUE: Final = f"""\
 SELECT json_group_array({_object("json_object", ClaimToken=":token", IsActive=SQLITE_BOOLEAN)}) FROM (
     SELECT * FROM "Job"
-    WHERE "DueAt" <= :now AND "ClientApplicationExtractorID" NOT IN (SELECT value FROM json_each(:without))
+    WHERE "DueAt" <= :due_by AND "ClientApplicationExtractorID" NOT IN (SELECT value FROM json_each(:without))
     ORDER BY "DueAt" LIMIT :limit
 )"""  # noqa: S608 - our own columns' names
 SQLITE_TAKE: Final = """\
@@ -57,7 +57,7 @@ UPDATE "Job" SET "DueAt" = :until, "ClaimToken" = :token WHERE "JobID" IN (SELEC
 POSTGRESQL_TAKE: Final = f"""\
 WITH due AS (
     SELECT "JobID" AS id, "DueAt" AS fell_due FROM extractor."Job"
-    WHERE "DueAt" <= %(now)s AND "ClientApplicationExtractorID" <> ALL(%(without)s::uuid[])
+    WHERE "DueAt" <= %(due_by)s AND "ClientApplicationExtractorID" <> ALL(%(without)s::uuid[])
     ORDER BY "DueAt" LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ), taken AS (
@@ -71,9 +71,8 @@ _longest_due_first: Final = attrgetter("due_at")
 
 def claim_sqlite(connection: Connection, wanted: Wanted) -> Sequence[Job]:
     """Read, then push ahead: the write lock is held from the start, so nobody comes between."""
-    now, until = moment_to_text(wanted.now), moment_to_text(wanted.until)
     values = {
-        "now": now,
+        "due_by": moment_to_text(wanted.due_by),
         "without": msgspec.json.encode(wanted.without).decode(),
         "limit": wanted.limit,
         "token": str(wanted.token),
@@ -81,7 +80,9 @@ def claim_sqlite(connection: Connection, wanted: Wanted) -> Sequence[Job]:
     jobs = _jobs(connection.exec_driver_sql(SQLITE_DUE, values))
     if jobs:
         ids = msgspec.json.encode([one.job_id for one in jobs]).decode()
-        connection.exec_driver_sql(SQLITE_TAKE, {"until": until, "token": values["token"], "ids": ids})
+        connection.exec_driver_sql(
+            SQLITE_TAKE, {"until": moment_to_text(wanted.until), "token": values["token"], "ids": ids}
+        )
     return jobs
 
 
@@ -93,7 +94,7 @@ def _jobs(answer: CursorResult[Any]) -> list[Job]:
 def claim_postgresql(connection: Connection, wanted: Wanted) -> Sequence[Job]:
     """One statement: rows that another claimer has locked are skipped."""
     values = {
-        "now": wanted.now,
+        "due_by": wanted.due_by,
         "without": list(wanted.without),
         "limit": wanted.limit,
         "until": wanted.until,
@@ -123,7 +124,7 @@ def claim_sqlserver(connection: Connection, wanted: Wanted) -> Sequence[Job]:
 
 
 def _is_due(wanted: Wanted) -> ColumnElement[bool]:
-    due = job.c.DueAt <= wanted.now
+    due = job.c.DueAt <= wanted.due_by
     return and_(due, job.c.ClientApplicationExtractorID.not_in(wanted.without)) if wanted.without else due
 
 

@@ -31,10 +31,13 @@ from fluxx.telemetry import GROUP_SIZE, Facts
 GROUP_LIMIT: Final = 500
 """Jobs named by one statement at the most, each by its id and its claim: SQL Server takes 2,100 parameters."""
 
+APPLYING_REST: Final = 0.03
+"""Seconds between groups of transitions while more of them come: waits run from the answer, not from the commit."""
+
 ACCEPT_TRIES: Final = 5
 """How often other workers may be quicker with a key of the same file before it is tried no more."""
 
-NEXT_DUE: Final = select(func.min(job.c.DueAt)).where(job.c.DueAt > bindparam("now"))  # IX_Job_DueAt: one entry
+NEXT_DUE: Final = select(func.min(job.c.DueAt)).where(job.c.DueAt > bindparam("due_by"))  # IX_Job_DueAt: one entry
 
 
 class SqlJobs:
@@ -47,7 +50,7 @@ class SqlJobs:
         self._claimer = CLAIMERS[connections.dialect]
         self._writing = Writing(connections.dialect)
         self._accepting = Gatherer(self._accept_group, limit=GROUP_LIMIT)
-        self._applying = Gatherer(self._apply_group, limit=GROUP_LIMIT)
+        self._applying = Gatherer(self._apply_group, limit=GROUP_LIMIT, rest=APPLYING_REST)
 
     async def accept(self, acceptance: Acceptance) -> Accepted:
         """See ``JobStore.accept``."""
@@ -56,17 +59,21 @@ class SqlJobs:
             raise answer
         return answer
 
-    async def claim(self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset()) -> Due:
+    async def claim(
+        self, *, lease: float, limit: int, without: frozenset[UUID] = frozenset(), ahead: float = 0.0
+    ) -> Due:
         """See ``JobStore.claim``."""
         now = self._clock.now()
-        wanted = Wanted(now=now, until=_later(now, lease), token=uuid4(), limit=limit, without=without)
+        wanted = Wanted(
+            due_by=_later(now, ahead), until=_later(now, lease), token=uuid4(), limit=limit, without=without
+        )
         return await self._connections.write(lambda connection: self._claim(connection, wanted))
 
     def _claim(self, connection: Connection, wanted: Wanted) -> Due:
         jobs = self._claimer(connection, wanted)
         if jobs:
             return Due(jobs)  # the next look is soon, and tells
-        return Due(jobs, connection.scalar(NEXT_DUE, {"now": wanted.now}))
+        return Due(jobs, connection.scalar(NEXT_DUE, {"due_by": wanted.due_by}))
 
     async def seize(self, job_id: UUID, *, lease: float) -> Job:
         """See ``JobStore.seize``."""

@@ -36,7 +36,7 @@ async def main(url: str, jobs: int, interval: float, due_file: Path) -> None:
     connector = aiohttp.TCPConnector(limit=256)
     async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
         polls = [
-            asyncio.ensure_future(poll(session, url, 1 + interval * number / jobs, interval, due))
+            asyncio.ensure_future(poll(session, url, 1 + interval * (1 - SPREAD / 2) * number / jobs, interval, due))
             for number in range(jobs)
         ]
         print("ready", flush=True)

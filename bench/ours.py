@@ -24,6 +24,7 @@ from fluxx.adapters.sql.tables import bus_message, file, job, job_status
 from fluxx.clock import SystemClock
 from fluxx.messages import accepted_file
 from fluxx.messages.accepted_file import AcceptedFile
+from fluxx.model.backoff import POLL_SPREAD
 from fluxx.model.job import File, Job, Status
 from fluxx.ports.bus import Message
 from fluxx.ports.secrets import ApiKey
@@ -34,11 +35,19 @@ BOUND = 600.0
 HEADSTART = 10.0
 """Seconds from now until the first standing job falls due: the worker starts meanwhile."""
 
+WAITING = {
+    "sqlite": """SELECT "JobID", 86400.0 * (julianday("DueAt") - 2440587.5) FROM "Job"
+                 WHERE "DueAt" IS NOT NULL AND "ClaimToken" IS NULL""",
+    "postgresql": """SELECT "JobID"::text, extract(epoch FROM "DueAt")::float8 FROM extractor."Job"
+                     WHERE "DueAt" IS NOT NULL AND "ClaimToken" IS NULL""",
+}
+"""Which jobs wait, and until when (Unix time): asked while the worker is measured, so at no more cost than need be."""
+
 
 class OurWorker:
     """A worker process over a fresh home and database, with one client application registered.
 
-    ``standing`` jobs are started already; they fall due evenly over one ``interval``.
+    ``standing`` jobs are started already; they fall due at the pace that they keep later.
     """
 
     def __init__(
@@ -133,7 +142,7 @@ class OurWorker:
     def _started(self, files: list[File]) -> Iterator[Job]:
         now = SystemClock().now()
         for number in range(self._standing):
-            due = HEADSTART + self._interval * number / self._standing
+            due = HEADSTART + self._interval * (1 - POLL_SPREAD / 2) * number / self._standing
             yield Job(
                 job_id=uuid7(),
                 file_id=files[number // self._extractors].file_id,
@@ -174,9 +183,8 @@ class OurWorker:
 
     def due(self) -> list[tuple[str, float]]:
         """Return which jobs fall due when (Unix time); those that are being worked on are left out."""
-        waiting = select(job.c.JobID, job.c.DueAt).where(job.c.DueAt.is_not(None), job.c.ClaimToken.is_(None))
         with self._engine.connect() as connection:
-            return [(str(row.JobID), row.DueAt.timestamp()) for row in connection.execute(waiting)]
+            return [tuple(row) for row in connection.exec_driver_sql(WAITING[self._engine.dialect.name])]
 
     def work(self, files: int) -> float:
         """Announce ``files`` files at once; return the seconds until all their jobs are final and told."""

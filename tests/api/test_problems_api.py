@@ -33,7 +33,7 @@ class BrokenReader:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    async def job(self, *_: object) -> Job:
+    async def job_with_history(self, *_: object) -> Job:
         raise self._error
 
 

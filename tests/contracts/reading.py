@@ -128,3 +128,15 @@ class ReadingContract:
             nobody: [],
         }
         assert await world.reader.histories([]) == {}
+
+    async def test_jobs_come_with_the_histories_that_they_have_alone(self, world: StoresWorld) -> None:
+        one, two = await world.queued(2)
+        await world.happened(two, Submitted("HTTP 201"))
+        told = await world.reader.jobs_with_histories(JobFilter(), limit=5)
+        histories = await world.reader.histories([one.job_id, two.job_id])
+        assert told == [(job, histories[job.job_id]) for job in await world.reader.jobs(JobFilter(), limit=5)]
+        assert [await world.reader.job_with_history(job.job_id) for job, _ in told] == told
+        assert [len(history) for _, history in told] == [2, 1]
+        assert await world.reader.jobs_with_histories(JobFilter(file_id=uuid4()), limit=5) == []
+        with pytest.raises(NotFound):
+            await world.reader.job_with_history(uuid4())

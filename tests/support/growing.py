@@ -134,14 +134,12 @@ async def renew_and_release(place: Place, claims: Any) -> None:
 
 async def one_job(place: Place, _: Any) -> None:
     """Read a job with its history, as the API does."""
-    job = await place.world.reader.job(place.some_job())
-    await place.world.reader.histories([job.job_id])
+    await place.world.reader.job_with_history(place.some_job())
 
 
 async def an_old_job(place: Place, _: Any) -> None:
     """Read a job with its history, as the API does."""
-    job = await place.world.reader.job(place.old_job())
-    await place.world.reader.histories([job.job_id])
+    await place.world.reader.job_with_history(place.old_job())
 
 
 async def relay(place: Place, _: Any) -> None:
@@ -173,8 +171,7 @@ def listing(of: Callable[[Place], JobFilter], *, later: bool = False, limit: int
 
     async def act(place: Place, _: Any) -> None:
         after = place.long_ago() if later else None
-        jobs = await place.world.reader.jobs(of(place), limit=limit, after=after)
-        await place.world.reader.histories([job.job_id for job in jobs])
+        await place.world.reader.jobs_with_histories(of(place), limit=limit, after=after)
 
     return Call(act, nothing)
 

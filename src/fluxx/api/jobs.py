@@ -17,7 +17,7 @@ from fluxx.api.openapi import also, answer, new_router, problems, returns
 from fluxx.api.paging import DEFAULT_LIMIT, Cursor, Limit, cursor_of, position_of
 from fluxx.api.schemas import HistoryLine, JobDetails, JobPage
 from fluxx.errors import NotFound
-from fluxx.model.job import Job, Status
+from fluxx.model.job import Job, JobStatus, Status
 from fluxx.ports.jobs import JobFilter, Position
 
 JobId = Annotated[UUID, Path(alias="jobId", description="The job's id.")]
@@ -120,7 +120,9 @@ class JobRoutes:
 
     async def get_job(self, job_id: JobId, caller: CallerOf) -> Response:
         """Return one job with its history."""
-        return answer((await self._details([await self._job(job_id, caller)]))[0])
+        job, history = await self._reader.job_with_history(job_id)
+        caller.check(job.client_application_id, f"There is no job {job_id}.")
+        return answer(_details(job, history))
 
     async def get_result(self, request: Request, job_id: JobId, caller: CallerOf) -> Response:
         """Return the job's result, byte for byte, whole or in part (`Range`)."""
@@ -139,14 +141,15 @@ class JobRoutes:
         """Cancel a job: it fails with a reason, and work under way for it is dropped."""
         await self._job(job_id, caller)
         job = await self._intervention.cancel(job_id)
-        return answer((await self._details([job]))[0], 202)
+        return answer(_details(*await self._reader.job_with_history(job.job_id)), 202)
 
     async def retry_job(self, job_id: JobId, caller: CallerOf) -> Response:
         """Queue a new job for the same file and extractor; asked twice, it is the same new job."""
         await self._job(job_id, caller)
         job = await self._intervention.retry(job_id)
         location = f"/extractor/job/{job.job_id}"
-        return answer((await self._details([job]))[0], 201, headers={"Location": location})
+        details = _details(*await self._reader.job_with_history(job.job_id))
+        return answer(details, 201, headers={"Location": location})
 
     async def _job(self, job_id: UUID, caller: Caller) -> Job:
         job = await self._reader.job(job_id)
@@ -158,11 +161,12 @@ class JobRoutes:
         own = caller.client_application_id or wanted.client_application_id
         if wanted.client_application_id not in (None, own):
             return JobPage(items=[], next_cursor=None)
-        found = await self._reader.jobs(replace(wanted, client_application_id=own), limit=limit + 1, after=after)
-        shown = found[:limit]
+        wanted = replace(wanted, client_application_id=own)
+        found = await self._reader.jobs_with_histories(wanted, limit=limit + 1, after=after)
+        shown = [job for job, _ in found[:limit]]
         more = cursor_of(Position(shown[-1].created_at, shown[-1].job_id)) if len(found) > limit else None
-        return JobPage(items=await self._details(shown), next_cursor=more)
+        return JobPage(items=[_details(*one) for one in found[:limit]], next_cursor=more)
 
-    async def _details(self, jobs: Sequence[Job]) -> list[JobDetails]:
-        histories = await self._reader.histories([job.job_id for job in jobs]) if jobs else {}
-        return [JobDetails.of(job, [HistoryLine.of(line) for line in histories[job.job_id]]) for job in jobs]
+
+def _details(job: Job, history: Sequence[JobStatus]) -> JobDetails:
+    return JobDetails.of(job, [HistoryLine.of(line) for line in history])

@@ -117,6 +117,16 @@ class JobReader(Protocol):
         """Return up to ``limit`` jobs, newest first, older than ``after``."""
         ...
 
+    async def job_with_history(self, job_id: UUID) -> tuple[Job, Sequence[JobStatus]]:
+        """Return one job and its history, oldest first, read together; raises ``NotFound``."""
+        ...
+
+    async def jobs_with_histories(
+        self, wanted: JobFilter, *, limit: int, after: Position | None = None
+    ) -> Sequence[tuple[Job, Sequence[JobStatus]]]:
+        """Return what ``jobs`` returns, each with its history, read together."""
+        ...
+
     async def histories(self, job_ids: Sequence[UUID]) -> dict[UUID, Sequence[JobStatus]]:
         """Return the history of each of the jobs, oldest first; every id asked for is a key."""
         ...

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Connection, bindparam, select
 
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.listing import listing
@@ -45,11 +45,39 @@ class SqlReader:
 
     async def histories(self, job_ids: Sequence[UUID]) -> dict[UUID, Sequence[JobStatus]]:
         """See ``JobReader.histories``."""
-        found: dict[UUID, Sequence[JobStatus]] = {job_id: [] for job_id in job_ids}
-        if not found:
-            return found
-        values = {"job_ids": list(found)}
-        rows = await self._connections.read(lambda connection: connection.execute(HISTORIES, values).all())
-        for job_id, lines in groupby(map(status_of, rows), key=lambda line: line.job_id):
-            found[job_id] = list(lines)
+        if not job_ids:
+            return {}
+        return await self._connections.read(lambda connection: _histories(connection, job_ids))
+
+    async def job_with_history(self, job_id: UUID) -> tuple[Job, Sequence[JobStatus]]:
+        """See ``JobReader.job_with_history``."""
+
+        def read(connection: Connection) -> tuple[Job, Sequence[JobStatus]] | None:
+            row = connection.execute(JOB, {"job_id": job_id}).one_or_none()
+            return None if row is None else (job_of(row), _histories(connection, [job_id])[job_id])
+
+        found = await self._connections.read(read)
+        if found is None:
+            raise NotFound(f"There is no job {job_id}.")
         return found
+
+    async def jobs_with_histories(
+        self, wanted: JobFilter, *, limit: int, after: Position | None = None
+    ) -> Sequence[tuple[Job, Sequence[JobStatus]]]:
+        """See ``JobReader.jobs_with_histories``."""
+        statement, values = listing(wanted, limit=limit, after=after)
+
+        def read(connection: Connection) -> Sequence[tuple[Job, Sequence[JobStatus]]]:
+            jobs = [job_of(row) for row in connection.execute(statement, values)]
+            histories = _histories(connection, [one.job_id for one in jobs]) if jobs else {}
+            return [(one, histories[one.job_id]) for one in jobs]
+
+        return await self._connections.read(read)
+
+
+def _histories(connection: Connection, job_ids: Sequence[UUID]) -> dict[UUID, Sequence[JobStatus]]:
+    found: dict[UUID, Sequence[JobStatus]] = {job_id: [] for job_id in job_ids}
+    rows = connection.execute(HISTORIES, {"job_ids": list(found)})
+    for job_id, lines in groupby(map(status_of, rows), key=lambda line: line.job_id):
+        found[job_id] = list(lines)
+    return found

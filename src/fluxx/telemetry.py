@@ -109,7 +109,7 @@ ISSUER_AWAY = Fact("issuer_away", logging.WARNING, "The keys of AUTH_ISSUER can'
 
 SUBMIT_SECONDS = Measure("submit_seconds", "How long a submission took", ("outcome",))
 POLL_SECONDS = Measure("poll_seconds", "How long a poll took, result included", ("outcome",))
-LATENESS_SECONDS = Measure("lateness_seconds", "How late due jobs were begun")
+LATENESS_SECONDS = Measure("lateness_seconds", "How long after it was due a job was begun")
 COLLECT_SECONDS = Measure("collect_seconds", "How long it took to store a result, its download included", ("outcome",))
 CALL_SECONDS = Measure(
     "call_seconds", "How long a call to the bus, the storage or the vault took", ("part", "call", "outcome")

@@ -27,6 +27,9 @@ EXTRACTORS = 3
 LOOK_EVERY = 0.6
 """Share of an interval between looks at the due times: less than the shortest wait between two polls of a job."""
 
+TOLERANCE = 0.05
+"""Seconds that a poll may seem early: clocks differ a little, and event loops count milliseconds."""
+
 Due = set[tuple[str, float]]
 
 
@@ -117,8 +120,8 @@ def lateness(due: Due, arrivals: list[tuple[str, float]], *, began: float, end: 
     late = []
     for job, at in due:
         if began <= at < end:
-            place = bisect.bisect_left(polls[job], at)
-            late.append((polls[job][place] if place < len(polls[job]) else end) - at)
+            place = bisect.bisect_left(polls[job], at - TOLERANCE)
+            late.append(max(0.0, (polls[job][place] if place < len(polls[job]) else end) - at))
     return sorted(late)
 
 

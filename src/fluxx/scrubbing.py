@@ -135,15 +135,29 @@ def _hides(forms: Sequence[str], text: str) -> bool:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Yield ``text`` as it is (without blanks and case), and with its escapes undone, layer by layer."""
+    """Yield ``text`` as it is (without blanks and case), and with its escapes undone, layer by layer.
+
+    Each step is looked at: what is undone next may take the first letters of what this one brought to light.
+    """
     text = text.replace(" ", "")
     yield text.casefold()
     for _ in range(_LAYERS):
-        plainer = unescape(unquote(_ESCAPES.sub(_char, text), errors="replace"))
-        if plainer == text:
+        before = text
+        for undone in (_unescaped, _unquoted, unescape):
+            plainer = undone(text)
+            if plainer != text:
+                text = plainer
+                yield text.casefold()
+        if text == before:
             return
-        text = plainer
-        yield text.casefold()
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPES.sub(_char, text)
+
+
+def _unquoted(text: str) -> str:
+    return unquote(text, errors="replace")
 
 
 def _char(escape: re.Match[str]) -> str:

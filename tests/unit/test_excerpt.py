@@ -43,6 +43,18 @@ def test_any_secret_in_any_writing_anywhere(secret: str, writing: str, before: s
     assert secret not in shown
 
 
+@pytest.mark.parametrize("name", WRITINGS)
+@pytest.mark.parametrize(
+    "before", ["%", "%2", "%u", "\\", "\\u00", "\\u003", "\\x", "&", "&#", "&#x", "&#x3", "=", "%25", "%5C", "&amp;#"]
+)
+@pytest.mark.parametrize("secret", ["777777", "a1b2c3d4", SECRET])
+def test_the_beginning_of_another_escape_hides_no_secret(name: str, before: str, secret: str) -> None:
+    written = WRITINGS[name](secret)
+    shown = show(before + written, secrets=(secret,))
+    assert "***" in shown
+    assert not reveals(shown, written)
+
+
 def test_what_stands_beside_a_plain_secret_stays() -> None:
     assert show('{"error":"key sk-1234567 is revoked"}', secrets=("sk-1234567",)) == (
         'HTTP 400 Bad Request: {"error":"key *** is revoked"}'

@@ -98,6 +98,7 @@ BODIES: dict[str, tuple[bytes, type, type, type]] = {
     "trailing comma": (b'{"isReady":true,"result":[1,],}', Submitted, Retry, Retry),
     "invalid UTF-8 in the result": (b'{"isReady":true,"result":"caf\xe9"}', Submitted, Retry, Retry),
     "invalid UTF-8 elsewhere": (b'{"isReady":false,"note":"caf\xe9"}', Submitted, Retry, Retry),
+    "half a surrogate pair": (b'{"isReady":true,"result":"\\ud83d"}', Submitted, Retry, Retry),
     "UTF-16 with a BOM": (WAIT.decode().encode("utf-16"), Submitted, Retry, Retry),
     "UTF-16 without a BOM": (WAIT.decode().encode("utf-16-le"), Submitted, Retry, Retry),
     "UTF-32": (WAIT.decode().encode("utf-32"), Submitted, Retry, Retry),

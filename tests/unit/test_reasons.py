@@ -60,6 +60,16 @@ def _named(headers: Mapping[str, str]) -> dict[str, str]:
             lambda: poll(200, b"[1]"),
             "The extractor sent a body that can't be read (JSON, but not an object): HTTP 200: [1].",
         ),
+        (
+            lambda: poll(200, b'{"result":"\\uDE00"}'),
+            ("The extractor sent a body that can't be read (JSON with half of a surrogate pair in it, which is no "
+            'character): HTTP 200: {"result":"\\uDE00"}.'),
+        ),
+        (
+            lambda: poll(200, b'{"result":"\\ud83d'),
+            ("The extractor sent a body that can't be read (not valid JSON (Input data was truncated)): HTTP 200: "
+            '{"result":"\\ud83d.'),
+        ),
         (lambda: poll(200, b"{}"), "The extractor sent a body without isReady: HTTP 200: {}."),
         (
             lambda: poll(200, b'{"isReady":true}'),

@@ -4,6 +4,8 @@ Called by ``answers``. The fields stay raw: an inline result keeps its bytes to 
 and a field of an odd type spoils nothing but itself.
 """
 
+import json
+import re
 from typing import Any, Final
 
 import msgspec
@@ -11,6 +13,7 @@ from msgspec import Raw
 
 _BOM: Final = b"\xef\xbb\xbf"
 _OTHER_ENCODINGS: Final = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00", "UTF-16 or UTF-32"))
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOTHING: Final = frozenset({b"", b"null"})
 
 
@@ -77,4 +80,19 @@ def _malformed(body: bytes, error: msgspec.DecodeError) -> str:
         return "HTML or XML, not JSON"
     if b"\x00" in body[:4]:
         return "UTF-16 or UTF-32, not UTF-8"
+    if _is_half(body):
+        return "JSON with half of a surrogate pair in it, which is no character"
     return f"not valid JSON ({error})"
+
+
+def _is_half(body: bytes) -> bool:
+    """Whether this is JSON but for the escape of half a pair: its grammar allows that, I-JSON forbids it (RFC 7493)."""
+    if _SURROGATE.search(body) is None:
+        return False
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False

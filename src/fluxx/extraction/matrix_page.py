@@ -25,6 +25,7 @@ BODIES: Final = (
     ("JSON that is not an object", b'["accepted"]'),
     ("truncated JSON", b'{"isReady": true, "resu'),
     ("`NaN`, `Infinity`, comments, trailing commas", b'{"isReady": true, "result": NaN}'),
+    ("half a surrogate pair, as in `\\ud83d` alone", b'{"isReady": true, "result": "\\ud83d"}'),
     ("UTF-8 with a byte order mark", b'\xef\xbb\xbf{"isReady": false}'),
     ("any other encoding, or invalid UTF-8", '{"isReady": true, "result": "é"}'.encode("latin-1")),
     ("a key that comes twice: the last one counts", b'{"isReady": true, "isReady": false}'),

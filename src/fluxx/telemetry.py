@@ -7,26 +7,19 @@ themselves is not ours, so warnings and errors are scrubbed once more on their w
 
 import logging
 import sys
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Token
-from itertools import accumulate
-from math import inf
 from types import TracebackType
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 import msgspec
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge
-from prometheus_client.core import HistogramMetricFamily
-from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
 
+from fluxx.distributions import PREFIX, Distributions, Measure
 from fluxx.scrubbing import masked
 from fluxx.tracing import Kind, NoTracing, Span, Tracing, current, trace_id_of
-
-PREFIX: Final = "fluxx_"
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -40,15 +33,6 @@ class Fact(msgspec.Struct, frozen=True):
     wording: str
     labels: tuple[str, ...] = ()
     amount: str | None = None
-
-
-class Measure(msgspec.Struct, frozen=True):
-    """A duration (seconds) or size worth a distribution: a Prometheus histogram."""
-
-    name: str
-    wording: str
-    labels: tuple[str, ...] = ()
-    buckets: tuple[float, ...] = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -139,7 +123,7 @@ class Facts:
         self._level = level
         self._listeners: list[Callable[[Fact, dict[str, Any]], None]] = []
         self._counters: dict[str, Counter] = {}
-        self._distributions: dict[str, _Distributions] = {}
+        self._distributions: dict[str, Distributions] = {}
         self._gauges: dict[str, Gauge] = {}
 
     def listen(self, listener: Callable[[Fact, dict[str, Any]], None]) -> None:
@@ -175,7 +159,7 @@ class Facts:
         """Add one value to a distribution."""
         distributions = self._distributions.get(measure.name)
         if distributions is None:
-            distributions = self._distributions[measure.name] = _Distributions(measure)
+            distributions = self._distributions[measure.name] = Distributions(measure)
             self.registry.register(distributions)
         distributions.of(labels).add(value)
 
@@ -196,46 +180,6 @@ class Facts:
     def _counter(self, fact: Fact) -> Counter:
         made = Counter(PREFIX + fact.name, fact.wording, fact.labels, registry=self.registry)
         return self._counters.setdefault(fact.name, made)
-
-
-class _Distribution:
-    """How many values came in each class; told on the event loop, so it needs none of the locks of a ``Histogram``."""
-
-    __slots__ = ("_bounds", "_counts", "_sum")
-
-    def __init__(self, bounds: tuple[float, ...]) -> None:
-        self._bounds = bounds
-        self._counts = [0] * (len(bounds) + 1)
-        self._sum = 0.0
-
-    def add(self, value: float) -> None:
-        self._counts[bisect_left(self._bounds, value)] += 1
-        self._sum += value
-
-    def into(self, family: HistogramMetricFamily, labels: tuple[str, ...]) -> None:
-        counts = zip(map(floatToGoString, (*self._bounds, inf)), accumulate(self._counts), strict=True)
-        family.add_metric(labels, list(counts), self._sum)
-
-
-class _Distributions(Collector):
-    """The distributions of one measure, by the values of its labels, as a scrape wants them."""
-
-    def __init__(self, measure: Measure) -> None:
-        self._measure = measure
-        self._by_labels: dict[tuple[str, ...], _Distribution] = {}
-
-    def of(self, labels: tuple[str, ...]) -> _Distribution:
-        found = self._by_labels.get(labels)
-        if found is None:
-            found = self._by_labels[labels] = _Distribution(self._measure.buckets)
-        return found
-
-    def collect(self) -> Iterator[HistogramMetricFamily]:
-        measure = self._measure
-        family = HistogramMetricFamily(PREFIX + measure.name, measure.wording, labels=measure.labels)
-        for labels, distribution in tuple(self._by_labels.items()):
-            distribution.into(family, labels)
-        yield family
 
 
 class _Within:

@@ -10,7 +10,8 @@ import yaml
 
 from fluxx import telemetry
 from fluxx.cli.metrics_page import names, render
-from fluxx.telemetry import Fact, Facts, Level, Measure
+from fluxx.distributions import Measure
+from fluxx.telemetry import Fact, Facts, Level
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 EXPORTED = names()

@@ -5,7 +5,8 @@ from string import Formatter
 from typing import Final
 
 from fluxx import telemetry
-from fluxx.telemetry import PREFIX, Fact, Level, Measure
+from fluxx.distributions import PREFIX, Measure
+from fluxx.telemetry import Fact, Level
 
 HEAD: Final = """\
 # Metrics

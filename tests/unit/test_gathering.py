@@ -59,3 +59,11 @@ async def test_groups_rest_between_them_only_while_more_is_waiting(waiting: int)
     began = loop.time()
     await asyncio.gather(*map(gatherer.add, range(1 + waiting)))
     assert (loop.time() - began >= 0.19) == bool(waiting)
+
+
+async def test_where_the_work_was_closed_nobody_waits_on() -> None:
+    async def closed(_: Sequence[int]) -> Sequence[int]:
+        raise asyncio.CancelledError
+
+    answers = await asyncio.gather(*map(Gatherer(closed, limit=2).add, range(3)), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [asyncio.CancelledError] * 3

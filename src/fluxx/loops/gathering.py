@@ -40,12 +40,18 @@ class Gatherer(Generic[T, R]):
 
     async def _work_off(self) -> None:
         await asyncio.sleep(0)
+        group: list[tuple[T, asyncio.Future[R]]] = []
         try:
             while self._waiting:
                 group = [self._waiting.popleft() for _ in range(min(self._limit, len(self._waiting)))]
                 await self._do_together([member for member in group if not member[1].done()])
                 if self._rest and self._waiting:
                     await asyncio.sleep(self._rest)
+        except asyncio.CancelledError:  # what does the work was closed: nobody may wait for it
+            for _, future in (*group, *self._waiting):
+                future.cancel()
+            self._waiting.clear()
+            raise
         finally:
             self._working = None
 

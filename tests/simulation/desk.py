@@ -101,7 +101,7 @@ class Desk:
 
     async def _register(self, client: UUID, name: str, *, first: bool) -> None:
         temper = temper_of(self._chance)
-        if self._stage.plan.sky == "late results":
+        if self._stage.plan.late:
             temper = replace(temper, by_url=1.0, fickle=True, travel=0.05, never=0.0, fatal=0.0)
         played = PlayedExtractor(name, temper, self._stage.plan.chance(name))
         active, has_key = first or self._chance.random() < 0.8, self._chance.random() < 0.95

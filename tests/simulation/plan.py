@@ -74,6 +74,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return self.sky == CALM
 
     @property
+    def late(self) -> bool:
+        """Whether results take their time and differ from one time to the next."""
+        return "late" in SKIES[self.sky]
+
+    @property
     def skew(self) -> float:
         """How far two clocks are apart at the most."""
         return max(self.skews) - min(self.skews)

@@ -13,26 +13,14 @@ from fluxx.model.job import Job, Status
 from fluxx.ports.jobs import Due, JobStore
 from fluxx.telemetry import Facts
 from support.facts import BOUND
+from support.jobs import a_job
 
 clock = SystemClock()
 
 
 def due_in(seconds: float) -> Job:
     now = clock.now()
-    return Job(
-        job_id=uuid4(),
-        file_id=uuid4(),
-        client_application_id=uuid4(),
-        client_application_extractor_id=uuid4(),
-        status=Status.STARTED,
-        status_message=None,
-        created_at=now,
-        updated_at=now,
-        deadline_at=now + timedelta(hours=1),
-        due_at=now + timedelta(seconds=seconds),
-        idempotency_key="k",
-        claim_token=uuid4(),
-    )
+    return a_job(now, status=Status.STARTED, due_at=now + timedelta(seconds=seconds), claim_token=uuid4())
 
 
 class World:

@@ -9,36 +9,20 @@ import pytest
 from fluxx.extraction import answers
 from fluxx.model import transitions
 from fluxx.model.deadlines import Limits
-from fluxx.model.job import Job, Status
 from fluxx.model.kinds import BUSY, KEY, NO_ANSWER, OTHER, POLLS, REFUSED, REPORTED, Kind, kind_of
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
 from fluxx.model.why import Situation, Why, limits_of, why, words_for
 from fluxx.ports.extractor import Answer
+from support.jobs import a_job
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIMITS = Limits()
 RESULT = Extracted("results/a/b/c/result.json", 4096, "f" * 64)
 
 
-def a_job() -> Job:
-    return Job(
-        job_id=uuid4(),
-        file_id=uuid4(),
-        client_application_id=uuid4(),
-        client_application_extractor_id=uuid4(),
-        status=Status.QUEUED,
-        status_message=None,
-        created_at=NOW,
-        updated_at=NOW,
-        deadline_at=NOW + timedelta(hours=1),
-        due_at=NOW,
-        idempotency_key="k",
-    )
-
-
 def situation(*outcomes: Outcome, later: float = 1.0, claimed: bool = False, limits: Limits = LIMITS) -> Situation:
     """What is known of a job to which the outcomes happened, one a second, ``later`` seconds after the last."""
-    queued = transitions.queue(a_job())
+    queued = transitions.queue(a_job(NOW))
     job, history = queued.job, [*queued.history]
     for number, outcome in enumerate(outcomes, start=1):
         made = transitions.apply(job, outcome, now=NOW + timedelta(seconds=number), limits=limits)

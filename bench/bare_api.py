@@ -11,12 +11,14 @@ import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import create_engine, select
 
-from fluxx.adapters.sql.tables import SCHEMAS, job
+from fluxx.adapters.sql.dialects import OneSchema
+from fluxx.adapters.sql.tables import job
 
 
 def app(url: str) -> FastAPI:
     if url.startswith("sqlite"):
-        engine = create_engine(url, pool_size=50, execution_options={"schema_translate_map": dict.fromkeys(SCHEMAS)})
+        engine = create_engine(url, pool_size=50)
+        engine.dialect.identifier_preparer = OneSchema(engine.dialect)
     else:
         engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"), pool_size=50)
     api = FastAPI()

@@ -42,7 +42,7 @@ def _create_declared(engine: Engine) -> None:
 
 
 def _without_schemas() -> MetaData:
-    """Return copies: SQLAlchemy leaves out foreign keys between schemas on SQLite, translated away or not."""
+    """Return copies: SQLAlchemy leaves out foreign keys between schemas on SQLite."""
     copies = MetaData()
     for table in metadata.sorted_tables:
         table.to_metadata(copies, schema=None, referred_schema_fn=lambda *_: BLANK_SCHEMA)

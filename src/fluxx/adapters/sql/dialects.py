@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import URL, Connection, Engine, event
+from sqlalchemy import URL, Connection, Dialect, Engine, event
+from sqlalchemy.dialects.sqlite.base import SQLiteIdentifierPreparer
 
-from fluxx.adapters.sql.tables import SCHEMAS
 from fluxx.errors import Misconfigured
 
 CHECKPOINTS: Final = "wal_autocheckpoint=4000"
@@ -39,8 +39,7 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 
 def _sqlite_options(url: URL, limits: Timeouts, _application_name: str) -> dict[str, Any]:
     options: dict[str, Any] = {
-        "connect_args": {"check_same_thread": False, "timeout": limits.lock, "isolation_level": None},
-        "execution_options": {"schema_translate_map": dict.fromkeys(SCHEMAS)},
+        "connect_args": {"check_same_thread": False, "timeout": limits.lock, "isolation_level": None}
     }
     if url.database in (None, "", ":memory:"):
         # A database in memory is its connection: there can only be one, and it must stay.
@@ -50,7 +49,17 @@ def _sqlite_options(url: URL, limits: Timeouts, _application_name: str) -> dict[
     return options
 
 
+class OneSchema(SQLiteIdentifierPreparer):
+    """Names all tables as of SQLite's only schema. SQLAlchemy's translation of schemas costs at each call."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__(dialect)
+        self.schema_for_object = lambda _: "main"
+
+
 def _listen_sqlite(engine: Engine, _limits: Timeouts) -> None:
+    engine.dialect.identifier_preparer = OneSchema(engine.dialect)
+
     def connected(connection: Any, _record: object) -> None:
         # Deleted messages may hold signed URLs: their pages are overwritten.
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON", CHECKPOINTS):

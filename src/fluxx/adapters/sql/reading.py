@@ -1,11 +1,12 @@
 """The jobs' reader: one job, a page of jobs, histories. Nothing here counts or scans a big table."""
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, select
 
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.listing import listing
@@ -16,10 +17,10 @@ from fluxx.model.job import Job, JobStatus
 from fluxx.ports.jobs import JobFilter, Position
 
 JOB: Final = select(job).where(job.c.JobID == bindparam("job_id"))
-HISTORIES: Final = (
+HISTORY: Final = (
     select(job_status)
-    .where(job_status.c.JobID.in_(bindparam("job_ids", expanding=True)))
-    .order_by(job_status.c.JobID, job_status.c.JobStatusID)  # IX_JobStatus_JobID
+    .where(job_status.c.JobID == bindparam("job_id"))
+    .order_by(job_status.c.JobStatusID)  # IX_JobStatus_JobID
 )
 
 
@@ -54,7 +55,7 @@ class SqlReader:
 
         def read(connection: Connection) -> tuple[Job, Sequence[JobStatus]] | None:
             row = connection.execute(JOB, {"job_id": job_id}).one_or_none()
-            return None if row is None else (job_of(row), _histories(connection, [job_id])[job_id])
+            return None if row is None else (job_of(row), _history(connection, job_id))
 
         found = await self._connections.read(read)
         if found is None:
@@ -75,9 +76,22 @@ class SqlReader:
         return await self._connections.read(read)
 
 
+def _history(connection: Connection, job_id: UUID) -> Sequence[JobStatus]:
+    return [status_of(row) for row in connection.execute(HISTORY, {"job_id": job_id})]
+
+
 def _histories(connection: Connection, job_ids: Sequence[UUID]) -> dict[UUID, Sequence[JobStatus]]:
     found: dict[UUID, Sequence[JobStatus]] = {job_id: [] for job_id in job_ids}
-    rows = connection.execute(HISTORIES, {"job_ids": list(found)})
+    values = {f"job_id_{place}": job_id for place, job_id in enumerate(found)}
+    rows = connection.execute(_histories_of(len(values)), values)
     for job_id, lines in groupby(map(status_of, rows), key=lambda line: line.job_id):
         found[job_id] = list(lines)
     return found
+
+
+@cache
+def _histories_of(count: int) -> Select[Any]:
+    """Return the statement for the histories of so many jobs: expanding a list costs as much as reading its rows."""
+    wanted = [bindparam(f"job_id_{place}", type_=job_status.c.JobID.type) for place in range(count)]
+    lines = select(job_status).where(job_status.c.JobID.in_(wanted))
+    return lines.order_by(job_status.c.JobID, job_status.c.JobStatusID)  # IX_JobStatus_JobID

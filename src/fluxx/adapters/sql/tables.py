@@ -1,6 +1,6 @@
 """The tables as the code sees them; the migrations make them, and a test compares the two.
 
-Columns keep the stories' names. On SQLite the schemas are translated away. ``Unicode`` is what SQL
+Columns keep the stories' names. On SQLite all stand in its only schema. ``Unicode`` is what SQL
 Server calls NVARCHAR: for words of people, and for what is compared (the driver sends NVARCHAR, and
 an index on a VARCHAR column would be read from end to end). Defaults are the migrations' own: the
 code always says what it writes.

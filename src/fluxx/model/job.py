@@ -81,8 +81,8 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """One extractor's work on one file (``[extractor].[Job]``).
+class Job(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """One extractor's work on one file (``[extractor].[Job]``); as JSON, which databases hand out, an array.
 
     ``due_at`` says when the job next needs attention and is None once it is final;
     ``claim_token`` is the fence: only the holder of the current one can write.

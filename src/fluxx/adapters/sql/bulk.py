@@ -55,9 +55,12 @@ def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: 
 
 
 def updating(table: Table, columns: Sequence[str], dialect: str) -> Writing:
-    """Return what sets ``columns`` of the rows named by key and fence: values of the columns, then key, then fence."""
+    """Return what sets ``columns`` of the rows named by key and fence, and takes the fence away.
+
+    A row is the values of the columns, then the key, then the fence.
+    """
     named = [table.c[name] for name in [*columns, KEY, FENCE]]
-    settings = ", ".join(f'"{name}" = new.v{place}' for place, name in enumerate(columns))
+    settings = ", ".join([*(f'"{name}" = new.v{place}' for place, name in enumerate(columns)), f'"{FENCE}" = NULL'])
     fenced = f'old."{KEY}" = new.v{len(columns)} AND old."{FENCE}" = new.v{len(columns) + 1}'
     if dialect == "sqlite":
         return _sqlite(f'UPDATE "{table.name}" AS old SET {settings} FROM {_arrays(named)} WHERE {fenced}', named)  # noqa: S608 - as above
@@ -66,7 +69,7 @@ def updating(table: Table, columns: Sequence[str], dialect: str) -> Writing:
     statement = (
         update(table)
         .where(table.c[KEY] == bindparam("key"), table.c[FENCE] == bindparam("fence"))
-        .values({name: bindparam(name) for name in columns})
+        .values({**{name: bindparam(name) for name in columns}, FENCE: None})
     )
     return lambda connection, rows: _execute(connection, statement, [*columns, "key", "fence"], rows)
 

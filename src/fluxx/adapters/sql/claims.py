@@ -35,11 +35,10 @@ Claimer: TypeAlias = Callable[[Connection, Wanted], Sequence[Job]]
 """Returns the jobs as they fell due, under their new token, longest due first."""
 
 
-def _object(function: str, **instead: str) -> str:
+def _array(function: str, **instead: str) -> str:
     """Return the expression that makes a job, as ``jobs_of`` reads it, of a row; ``instead`` replaces columns."""
-    values = {field: instead.get(column, f'"{column}"') for field, column in JOB_COLUMNS.items()}
-    pairs = (f"'{field}', {value}" for field, value in values.items())
-    return f"{function}({', '.join(pairs)})"
+    values = (instead.get(column, f'"{column}"') for column in JOB_COLUMNS.values())
+    return f"{function}({', '.join(values)})"
 
 
 SQLITE_BOOLEAN: Final = """json(iif("IsActive", 'true', 'false'))"""
@@ -47,7 +46,7 @@ SQLITE_BOOLEAN: Final = """json(iif("IsActive", 'true', 'false'))"""
 # The hottest statements of all: given to the drivers as they are, as those of ``bulk``. Their answer is one JSON text:
 # a driver makes values of it one by one, and SQLite's gives up Python's lock at each row.
 SQLITE_DUE: Final = f"""\
-SELECT json_group_array({_object("json_object", ClaimToken=":token", IsActive=SQLITE_BOOLEAN)}) FROM (
+SELECT json_group_array({_array("json_array", ClaimToken=":token", IsActive=SQLITE_BOOLEAN)}) FROM (
     SELECT * FROM "Job"
     WHERE "DueAt" <= :due_by AND "ClientApplicationExtractorID" NOT IN (SELECT value FROM json_each(:without))
     ORDER BY "DueAt" LIMIT :limit
@@ -62,7 +61,7 @@ WITH due AS (
     FOR UPDATE SKIP LOCKED
 ), taken AS (
     UPDATE extractor."Job" SET "DueAt" = %(until)s, "ClaimToken" = %(token)s FROM due WHERE "JobID" = due.id
-    RETURNING {_object("json_build_object", DueAt="due.fell_due")} AS job
+    RETURNING {_array("json_build_array", DueAt="due.fell_due")} AS job
 )
 SELECT coalesce(json_agg(job), '[]')::text FROM taken"""  # noqa: S608 - as above
 

@@ -5,6 +5,7 @@ They hand SQLAlchemy plain functions, which it calls once a value and nothing ar
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
@@ -12,6 +13,9 @@ import msgspec
 from sqlalchemy import DateTime, Dialect, String, TypeDecorator, Uuid
 from sqlalchemy.dialects.mssql import DATETIMEOFFSET
 from sqlalchemy.types import TypeEngine
+
+SAME_MOMENTS: Final = 1000
+"""Texts kept: a transition's moment stands in four columns, and its text is made for the first of them."""
 
 Processor: TypeAlias = Callable[[Any], Any]
 
@@ -71,6 +75,7 @@ def _id_from_text(value: str | None) -> UUID | None:
     return None if value is None else _ids.decode(f'"{value}"')
 
 
+@lru_cache(SAME_MOMENTS)
 def moment_to_text(value: datetime | None) -> str | None:
     """Return a moment as SQLite keeps it: all of the same length, so that text sorts as time."""
     if value is None:

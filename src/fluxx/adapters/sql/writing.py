@@ -16,7 +16,7 @@ from fluxx.adapters.sql.tables import job, job_status, outbox
 from fluxx.messages import job_status as messages
 from fluxx.model.transitions import JobEvent, Transition
 
-CHANGING: Final = (
+LIVING: Final = (
     "status.value",
     "status_message",
     "updated_at",
@@ -24,12 +24,10 @@ CHANGING: Final = (
     "poll_attempt_count",
     "last_poll_attempt_at",
     "error_count",
-    "extractor_response",
-    "result_size",
-    "result_sha256",
-    "completed_at",
-    "claim_token",
 )
+"""The fields of a job that a transition can change while the job lives on. Its claim is over in any case."""
+
+CHANGING: Final = (*LIVING, "extractor_response", "result_size", "result_sha256", "completed_at")
 """The fields of a job that a transition can change."""
 
 HISTORY: Final = {
@@ -42,6 +40,7 @@ HISTORY: Final = {
 EVENT: Final = ("EventId", "JobID", "Body", "TraceContext", "CreatedAt")
 
 _new_row: Final = attrgetter(*("status.value" if field == "status" else field for field in JOB_COLUMNS))
+_living_row: Final = attrgetter(*LIVING, "job_id")
 _changed_row: Final = attrgetter(*CHANGING, "job_id")
 _history_row: Final = attrgetter(*HISTORY)
 
@@ -55,9 +54,9 @@ class Writing:
 
     def __init__(self, dialect: str) -> None:
         self.counts = dialect in COUNTING
-        changing = [JOB_COLUMNS[field.removesuffix(".value")] for field in CHANGING]
         self._add_jobs = inserting(job, list(JOB_COLUMNS.values()), dialect)
-        self._change_jobs = updating(job, changing, dialect)
+        self._change_living = updating(job, _columns(LIVING), dialect)
+        self._change_jobs = updating(job, _columns(CHANGING), dialect)
         self._add_history = inserting(job_status, list(HISTORY.values()), dialect)
         self._add_events = inserting(outbox, EVENT, dialect)
         self._rollups = Rollups(dialect)
@@ -72,8 +71,12 @@ class Writing:
 
         Raises ``ClaimsLost`` where it ``counts``; the caller rolls back.
         """
-        rows = [(*_changed_row(one.job), one.claim_token) for one in transitions]
-        if self._change_jobs(connection, rows).rowcount != len(rows) and self.counts:
+        if all(one.job.due_at for one in transitions):  # nearly every poll: half of the columns are as they were
+            change, row_of = self._change_living, _living_row
+        else:
+            change, row_of = self._change_jobs, _changed_row
+        rows = [(*row_of(one.job), one.claim_token) for one in transitions]
+        if change(connection, rows).rowcount != len(rows) and self.counts:
             raise ClaimsLost
         self._tell(connection, transitions)
 
@@ -83,6 +86,10 @@ class Writing:
         if events:
             self._add_events(connection, events)
         self._rollups.count(connection, transitions)
+
+
+def _columns(fields: Sequence[str]) -> Sequence[str]:
+    return [JOB_COLUMNS[field.removesuffix(".value")] for field in fields]
 
 
 def _event_row(event: JobEvent) -> Values:

@@ -56,8 +56,10 @@ def serve_files(host: Host = LOOPBACK, port: Port = PORT) -> None:
 
 
 async def _served(roles: "Roles", host: str, port: int) -> None:
+    from fluxx.cli.open_files import allow_more_open_files
     from fluxx.cli.opening import load_settings, service_facts
 
+    allow_more_open_files()
     settings = await load_settings()
     import asyncio
     import random

@@ -32,7 +32,7 @@ So claims can be few and large, because a transaction costs as much as ten jobs 
 """
 
 GATHER_REST: Final = 0.04
-"""Seconds between claims under load; with the claim's own time well below ``AHEAD``."""
+"""Seconds from one claim to the next under load: well below ``AHEAD``."""
 
 TICK: Final = 0.005
 """Seconds between starts of jobs that were claimed ahead: a timer for each would cost more than it is worth."""
@@ -100,10 +100,12 @@ class Dispatcher:
         if limit == 0:
             await self._slot()
             return GATHER_REST
+        began = self._clock.now()
         due = await self._store.claim(lease=self._capacity.lease, limit=limit, without=full, ahead=AHEAD)
         self._take(due.jobs)
-        rest = GATHER_REST if due.jobs else self._rest(due)
-        self._looks_at = self._clock.now() + timedelta(seconds=rest)
+        now = self._clock.now()
+        rest = max(GATHER_REST - (now - began).total_seconds(), 0.0) if due.jobs else self._rest(due)
+        self._looks_at = now + timedelta(seconds=rest)
         return rest
 
     def _room(self) -> tuple[int, frozenset[UUID]]:

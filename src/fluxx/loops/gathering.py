@@ -18,7 +18,7 @@ R = TypeVar("R")
 class Gatherer(Generic[T, R]):
     """Hands items to ``work`` in groups of at most ``limit``; each caller gets its own result.
 
-    Under load ``rest`` seconds pass between two groups, so that they grow; a lone caller doesn't wait for them.
+    Under load ``rest`` seconds pass from one group to the next, so that they grow; a lone caller doesn't wait for them.
     A group that fails for a reason of one item is tried again item by item, so that only the
     caller of the bad one sees the error. What its caller gave up before its turn came is not done.
     """
@@ -40,13 +40,15 @@ class Gatherer(Generic[T, R]):
 
     async def _work_off(self) -> None:
         await asyncio.sleep(0)
+        loop = asyncio.get_running_loop()
         group: list[tuple[T, asyncio.Future[R]]] = []
         try:
             while self._waiting:
+                next_at = loop.time() + self._rest
                 group = [self._waiting.popleft() for _ in range(min(self._limit, len(self._waiting)))]
                 await self._do_together([member for member in group if not member[1].done()])
-                if self._rest and self._waiting:
-                    await asyncio.sleep(self._rest)
+                if self._waiting and (rest := next_at - loop.time()) > 0:
+                    await asyncio.sleep(rest)
         except asyncio.CancelledError:  # what does the work was closed: nobody may wait for it
             for _, future in (*group, *self._waiting):
                 future.cancel()

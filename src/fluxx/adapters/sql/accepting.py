@@ -42,7 +42,7 @@ def accept_group(
         answers.append(Accepted([wanted.job for wanted in new], old))
     if adding:
         # In the order of their keys: two workers with the same files then wait for each other in one direction only.
-        writing.add(connection, sorted(adding, key=lambda one: _key(one.job)))
+        writing.adding(sorted(adding, key=lambda one: _key(one.job)))(connection)
     return answers
 
 

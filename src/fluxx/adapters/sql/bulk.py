@@ -6,22 +6,27 @@ stay its to declare; here their columns become one prepared statement per dialec
 - SQLite and PostgreSQL: one statement for all rows, which arrive as one JSON text. PostgreSQL's driver would make
   arrays value by value; SQLite's would give up Python's lock at every row, and wait for it again;
 - SQL Server: SQLAlchemy's executemany, which its driver sends in one go.
+
+Rows are made ready before there is a connection: on the event loop, that is, where nobody waits for Python's lock. The
+thread that writes them has hardly a use for it.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
-from sqlalchemy import Column, Connection, CursorResult, Table, bindparam, insert, update
+from sqlalchemy import Column, Connection, CursorResult, Executable, Table, bindparam, insert, update
 
 from fluxx.adapters.sql.types import Moment, moment_to_text
 
 Values: TypeAlias = tuple[Any, ...]
-Writing: TypeAlias = Callable[[Connection, Sequence[Values]], CursorResult[Any]]
-"""Writes rows, each a tuple of values in the order of the columns that it was made for.
+Ready: TypeAlias = Callable[[Connection], CursorResult[Any]]
+"""Writes the rows that were made ready.
 
 ``COUNTING`` names the dialects whose ``rowcount`` is then the number of rows that were written.
 """
+Making: TypeAlias = Callable[[Sequence[Values]], Ready]
+"""Makes rows ready, each a tuple of values in the order of the columns that it was made for."""
 
 COUNTING: Final = frozenset({"sqlite", "postgresql"})
 
@@ -38,7 +43,7 @@ PG_TYPES: Final = {
 KEY, FENCE = "JobID", "ClaimToken"
 
 
-def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: str = "") -> Writing:
+def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: str = "") -> Making:
     """Return what inserts rows of ``columns`` into ``table``.
 
     ``otherwise`` says what to do where the key exists; SQL Server has no such clause.
@@ -51,10 +56,10 @@ def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: 
     if dialect == "postgresql":
         return _postgresql(f"INSERT INTO {_qualified(table)} ({names}) SELECT * FROM {_recordset(into)} {otherwise}")  # noqa: S608 - as above
     statement = insert(table)
-    return lambda connection, rows: _execute(connection, statement, columns, rows)
+    return _executed(statement, columns)
 
 
-def updating(table: Table, columns: Sequence[str], dialect: str) -> Writing:
+def updating(table: Table, columns: Sequence[str], dialect: str) -> Making:
     """Return what sets ``columns`` of the rows named by key and fence, and takes the fence away.
 
     A row is the values of the columns, then the key, then the fence.
@@ -71,10 +76,10 @@ def updating(table: Table, columns: Sequence[str], dialect: str) -> Writing:
         .where(table.c[KEY] == bindparam("key"), table.c[FENCE] == bindparam("fence"))
         .values({**{name: bindparam(name) for name in columns}, FENCE: None})
     )
-    return lambda connection, rows: _execute(connection, statement, [*columns, "key", "fence"], rows)
+    return _executed(statement, [*columns, "key", "fence"])
 
 
-def _sqlite(sql: str, columns: Sequence[Column[Any]]) -> Writing:
+def _sqlite(sql: str, columns: Sequence[Column[Any]]) -> Making:
     moments = [place for place, column in enumerate(columns) if isinstance(column.type, Moment)]
 
     def array(row: Values) -> list[Any]:
@@ -83,7 +88,7 @@ def _sqlite(sql: str, columns: Sequence[Column[Any]]) -> Writing:
             values[place] = moment_to_text(values[place])
         return values
 
-    return lambda connection, rows: _handed(connection, sql, [array(row) for row in rows])
+    return lambda rows: _handed(sql, [array(row) for row in rows])
 
 
 def _arrays(columns: Sequence[Column[Any]]) -> str:
@@ -91,10 +96,8 @@ def _arrays(columns: Sequence[Column[Any]]) -> str:
     return f"(SELECT {values} FROM json_each(?)) AS new"  # noqa: S608 - places only
 
 
-def _postgresql(sql: str) -> Writing:
-    return lambda connection, rows: _handed(
-        connection, sql, [{f"v{place}": value for place, value in enumerate(row)} for row in rows]
-    )
+def _postgresql(sql: str) -> Making:
+    return lambda rows: _handed(sql, [{f"v{place}": value for place, value in enumerate(row)} for row in rows])
 
 
 def _recordset(columns: Sequence[Column[Any]]) -> str:
@@ -102,14 +105,17 @@ def _recordset(columns: Sequence[Column[Any]]) -> str:
     return f"json_to_recordset(%s::json) AS new({types})"
 
 
-def _handed(connection: Connection, sql: str, rows: Sequence[Any]) -> CursorResult[Any]:
-    return connection.exec_driver_sql(sql, (msgspec.json.encode(rows).decode(),))
+def _handed(sql: str, rows: Sequence[Any]) -> Ready:
+    text = msgspec.json.encode(rows).decode()
+    return lambda connection: connection.exec_driver_sql(sql, (text,))
 
 
-def _execute(
-    connection: Connection, statement: Any, columns: Sequence[str], rows: Sequence[Values]
-) -> CursorResult[Any]:
-    return connection.execute(statement, [dict(zip(columns, row, strict=True)) for row in rows])
+def _executed(statement: Executable, columns: Sequence[str]) -> Making:
+    def made(rows: Sequence[Values]) -> Ready:
+        named = [dict(zip(columns, row, strict=True)) for row in rows]
+        return lambda connection: connection.execute(statement, named)
+
+    return made
 
 
 def _qualified(table: Table) -> str:

@@ -7,13 +7,12 @@ kept apart: SQLite has one writer at a time, PostgreSQL skips locked rows, SQL S
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, cast
 from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, CursorResult, and_, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, and_, literal_column, select, update
 
 from fluxx.adapters.sql.rows import JOB_COLUMNS, job_of, jobs_of
 from fluxx.adapters.sql.tables import job
@@ -31,8 +30,14 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     without: frozenset[UUID]
 
 
-Claimer: TypeAlias = Callable[[Connection, Wanted], Sequence[Job]]
-"""Returns the jobs as they fell due, under their new token, longest due first."""
+class Claimer(msgspec.Struct, frozen=True):
+    """``take`` claims, on a thread that hardly needs Python's lock; ``read`` makes jobs of what it took, if any.
+
+    They are as they fell due, under their new token; in any order.
+    """
+
+    take: Callable[[Connection, Wanted], Any]
+    read: Callable[[Any], Sequence[Job]]
 
 
 def _array(function: str, **instead: str) -> str:
@@ -45,8 +50,9 @@ SQLITE_BOOLEAN: Final = """json(iif("IsActive", 'true', 'false'))"""
 
 # The hottest statements of all: given to the drivers as they are, as those of ``bulk``. Their answer is one JSON text:
 # a driver makes values of it one by one, and SQLite's gives up Python's lock at each row.
+_SQLITE_JOB: Final = _array("json_array", ClaimToken=":token", IsActive=SQLITE_BOOLEAN)
 SQLITE_DUE: Final = f"""\
-SELECT json_group_array({_array("json_array", ClaimToken=":token", IsActive=SQLITE_BOOLEAN)}) FROM (
+SELECT nullif(json_group_array({_SQLITE_JOB}), '[]'), json_group_array("JobID") FROM (
     SELECT * FROM "Job"
     WHERE "DueAt" <= :due_by AND "ClientApplicationExtractorID" NOT IN (SELECT value FROM json_each(:without))
     ORDER BY "DueAt" LIMIT :limit
@@ -63,12 +69,10 @@ WITH due AS (
     UPDATE extractor."Job" SET "DueAt" = %(until)s, "ClaimToken" = %(token)s FROM due WHERE "JobID" = due.id
     RETURNING {_array("json_build_array", DueAt="due.fell_due")} AS job
 )
-SELECT coalesce(json_agg(job), '[]')::text FROM taken"""  # noqa: S608 - as above
-
-_longest_due_first: Final = attrgetter("due_at")
+SELECT json_agg(job)::text FROM taken"""  # noqa: S608 - as above
 
 
-def claim_sqlite(connection: Connection, wanted: Wanted) -> Sequence[Job]:
+def take_sqlite(connection: Connection, wanted: Wanted) -> str | None:
     """Read, then push ahead: the write lock is held from the start, so nobody comes between."""
     values = {
         "due_by": moment_to_text(wanted.due_by),
@@ -76,21 +80,14 @@ def claim_sqlite(connection: Connection, wanted: Wanted) -> Sequence[Job]:
         "limit": wanted.limit,
         "token": str(wanted.token),
     }
-    jobs = _jobs(connection.exec_driver_sql(SQLITE_DUE, values))
+    jobs, ids = connection.exec_driver_sql(SQLITE_DUE, values).one()
     if jobs:
-        ids = msgspec.json.encode([one.job_id for one in jobs]).decode()
-        connection.exec_driver_sql(
-            SQLITE_TAKE, {"until": moment_to_text(wanted.until), "token": values["token"], "ids": ids}
-        )
-    return jobs
+        taking = {"until": moment_to_text(wanted.until), "token": values["token"], "ids": ids}
+        connection.exec_driver_sql(SQLITE_TAKE, taking)
+    return cast("str | None", jobs)
 
 
-def _jobs(answer: CursorResult[Any]) -> list[Job]:
-    """Neither database promises an order of what it gathers into one text."""
-    return sorted(jobs_of(answer.scalar_one()), key=_longest_due_first)
-
-
-def claim_postgresql(connection: Connection, wanted: Wanted) -> Sequence[Job]:
+def take_postgresql(connection: Connection, wanted: Wanted) -> str | None:
     """One statement: rows that another claimer has locked are skipped."""
     values = {
         "due_by": wanted.due_by,
@@ -99,10 +96,10 @@ def claim_postgresql(connection: Connection, wanted: Wanted) -> Sequence[Job]:
         "until": wanted.until,
         "token": wanted.token,
     }
-    return _jobs(connection.exec_driver_sql(POSTGRESQL_TAKE, values))
+    return cast("str | None", connection.exec_driver_sql(POSTGRESQL_TAKE, values).scalar_one())
 
 
-def claim_sqlserver(connection: Connection, wanted: Wanted) -> Sequence[Job]:
+def take_sqlserver(connection: Connection, wanted: Wanted) -> Sequence[Job]:
     """One statement: locked rows are read past, and the predicate is repeated outside."""
     due = (
         select(job.c.JobID)
@@ -118,8 +115,7 @@ def claim_sqlserver(connection: Connection, wanted: Wanted) -> Sequence[Job]:
         .returning(job, literal_column("deleted.[DueAt]", job.c.DueAt.type).label("FellDueAt"))
     )
     rows = connection.execute(statement).all()
-    jobs = (replace(job_of(row), due_at=row.FellDueAt, claim_token=wanted.token) for row in rows)
-    return sorted(jobs, key=_longest_due_first)
+    return [replace(job_of(row), due_at=row.FellDueAt, claim_token=wanted.token) for row in rows]
 
 
 def _is_due(wanted: Wanted) -> ColumnElement[bool]:
@@ -128,7 +124,7 @@ def _is_due(wanted: Wanted) -> ColumnElement[bool]:
 
 
 CLAIMERS: Final[dict[str, Claimer]] = {
-    "sqlite": claim_sqlite,
-    "postgresql": claim_postgresql,
-    "mssql": claim_sqlserver,
+    "sqlite": Claimer(take_sqlite, jobs_of),
+    "postgresql": Claimer(take_postgresql, jobs_of),
+    "mssql": Claimer(take_sqlserver, list),
 }

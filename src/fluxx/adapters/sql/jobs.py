@@ -7,6 +7,7 @@ can then wait for each other but never for ever.
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -36,6 +37,8 @@ APPLYING_REST: Final = 0.03
 
 ACCEPT_TRIES: Final = 5
 """How often other workers may be quicker with a key of the same file before it is tried no more."""
+
+_due_at: Final = attrgetter("due_at")
 
 NEXT_DUE: Final = select(func.min(job.c.DueAt)).where(job.c.DueAt > bindparam("due_by"))  # IX_Job_DueAt: one entry
 
@@ -67,13 +70,15 @@ class SqlJobs:
         wanted = Wanted(
             due_by=_later(now, ahead), until=_later(now, lease), token=uuid4(), limit=limit, without=without
         )
-        return await self._connections.write(lambda connection: self._claim(connection, wanted))
+        taken, next_due_at = await self._connections.write(lambda connection: self._take(connection, wanted))
+        # No database promises an order of what an UPDATE took.
+        jobs = sorted(self._claimer.read(taken), key=_due_at) if taken else []
+        return Due(jobs, next_due_at)
 
-    def _claim(self, connection: Connection, wanted: Wanted) -> Due:
-        jobs = self._claimer(connection, wanted)
-        if jobs:
-            return Due(jobs)  # the next look is soon, and tells
-        return Due(jobs, connection.scalar(NEXT_DUE, {"due_by": wanted.due_by}))
+    def _take(self, connection: Connection, wanted: Wanted) -> tuple[Any, datetime | None]:
+        if taken := self._claimer.take(connection, wanted):
+            return taken, None  # the next look is soon, and tells
+        return None, connection.scalar(NEXT_DUE, {"due_by": wanted.due_by})
 
     async def seize(self, job_id: UUID, *, lease: float) -> Job:
         """See ``JobStore.seize``."""
@@ -143,14 +148,9 @@ class SqlJobs:
         if self._writing.counts:
             # Nearly always every claim is still held: the fence in the update tells, and nobody need look first.
             with suppress(ClaimsLost):
-                return await self._connections.write(lambda connection: _apply_all(connection, group, self._writing))
+                await self._connections.write(self._writing.changing(sorted(group, key=_job_id)))
+                return [True] * len(group)
         return await self._connections.write(lambda connection: _apply_held(connection, group, self._writing))
-
-
-def _apply_all(connection: Connection, group: Sequence[Transition], writing: Writing) -> Sequence[bool]:
-    """Write the transitions, or raise ``ClaimsLost``."""
-    writing.change(connection, sorted(group, key=lambda one: one.job.job_id.int))
-    return [True] * len(group)
 
 
 def _apply_held(connection: Connection, group: Sequence[Transition], writing: Writing) -> Sequence[bool]:
@@ -171,7 +171,7 @@ def _apply_held(connection: Connection, group: Sequence[Transition], writing: Wr
         first = fresh.setdefault(one.job.job_id, one) if held else None
         written.append(first == one or (row is not None and _is_written(row, one)))
     if fresh:
-        writing.change(connection, [fresh[job_id] for job_id in sorted(fresh)])
+        writing.changing([fresh[job_id] for job_id in sorted(fresh)])(connection)
     return written
 
 
@@ -179,6 +179,10 @@ def _is_written(row: Any, transition: Transition) -> bool:
     """Whether an earlier try wrote this very transition, and only the answer to its commit was lost."""
     new = transition.job
     return row.ClaimToken is None and (row.Status, row.UpdatedAt) == (new.status, new.updated_at)
+
+
+def _job_id(transition: Transition) -> int:
+    return transition.job.job_id.int
 
 
 def _later(now: datetime, seconds: float) -> datetime:

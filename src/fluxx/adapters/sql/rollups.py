@@ -7,6 +7,7 @@ Each process has a slot of its own, more or less: two of them hardly ever wait f
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, TypeAlias
 from uuid import UUID, uuid4
 
@@ -37,7 +38,7 @@ NAMES: Final = (
 
 COLUMNS: Final = tuple(name.capitalize() for name in NAMES)
 
-Adding: TypeAlias = Callable[[Connection, Sequence[Values]], object]
+Adding: TypeAlias = Callable[[Sequence[Values]], Callable[[Connection], object]]
 
 
 class Rollups:
@@ -47,11 +48,10 @@ class Rollups:
         self._slot = uuid4().int % SLOTS
         self._add = _adding(dialect)
 
-    def count(self, connection: Connection, transitions: Sequence[Transition]) -> None:
-        """Add what the transitions count."""
+    def counting(self, transitions: Sequence[Transition]) -> Callable[[Connection], object]:
+        """Return what adds what the transitions count."""
         sums = _sums(transitions)
-        rows = [(*key, self._slot, *(sums[key].get(name, 0) for name in NAMES)) for key in sorted(sums)]
-        self._add(connection, rows)
+        return self._add([(*key, self._slot, *(sums[key].get(name, 0) for name in NAMES)) for key in sorted(sums)])
 
 
 def _sums(transitions: Sequence[Transition]) -> dict[tuple[datetime, UUID], dict[str, int]]:
@@ -76,7 +76,7 @@ def _adding(dialect: str) -> Adding:
         sums = ", ".join(f'"{name}" = "Rollup"."{name}" + excluded."{name}"' for name in COLUMNS)
         keys = ", ".join(f'"{name}"' for name in KEY)
         return inserting(rollup, [*KEY, *COLUMNS], dialect, otherwise=f"ON CONFLICT ({keys}) DO UPDATE SET {sums}")
-    return _add_singly
+    return lambda rows: partial(_add_singly, rows)
 
 
 _ADDING: Final = (
@@ -88,7 +88,7 @@ _ADDING: Final = (
 )
 
 
-def _add_singly(connection: Connection, rows: Sequence[Values]) -> None:
+def _add_singly(rows: Sequence[Values], connection: Connection) -> None:
     for row in rows:
         key, numbers = dict(zip(KEY, row, strict=False)), dict(zip(COLUMNS, row[len(KEY) :], strict=True))
         added: dict[str, Any] = {f"key_{name}": value for name, value in key.items()}

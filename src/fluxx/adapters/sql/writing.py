@@ -1,11 +1,12 @@
 """What a transaction writes of transitions: jobs, then their history, their events and the rollups, in bulk.
 
-Used by ``accepting`` (new jobs) and ``jobs`` (changed ones), always in this order of tables.
+Used by ``accepting`` (new jobs) and ``jobs`` (changed ones), always in this order of tables. What is to be written is
+made ready first, and then needs only a connection (see ``bulk``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -45,6 +46,9 @@ _changed_row: Final = attrgetter(*CHANGING, "job_id")
 _history_row: Final = attrgetter(*HISTORY)
 
 
+Write: TypeAlias = Callable[[Connection], None]
+
+
 class ClaimsLost(Exception):
     """Not every claim named in a group is still held: nothing of it may be kept."""
 
@@ -61,31 +65,47 @@ class Writing:
         self._add_events = inserting(outbox, EVENT, dialect)
         self._rollups = Rollups(dialect)
 
-    def add(self, connection: Connection, transitions: Sequence[Transition]) -> None:
-        """Insert new jobs with what their transitions tell."""
-        self._add_jobs(connection, [_new_row(one.job) for one in transitions])
-        self._tell(connection, transitions)
+    def adding(self, transitions: Sequence[Transition]) -> Write:
+        """Return what inserts new jobs with what their transitions tell."""
+        jobs, told = self._add_jobs([_new_row(one.job) for one in transitions]), self._telling(transitions)
 
-    def change(self, connection: Connection, transitions: Sequence[Transition]) -> None:
-        """Update jobs, fenced by their claims, and write what their transitions tell.
+        def write(connection: Connection) -> None:
+            jobs(connection)
+            told(connection)
 
-        Raises ``ClaimsLost`` where it ``counts``; the caller rolls back.
+        return write
+
+    def changing(self, transitions: Sequence[Transition]) -> Write:
+        """Return what updates jobs, fenced by their claims, and writes what their transitions tell.
+
+        It raises ``ClaimsLost`` where it ``counts``; the caller rolls back.
         """
         if all(one.job.due_at for one in transitions):  # nearly every poll: half of the columns are as they were
             change, row_of = self._change_living, _living_row
         else:
             change, row_of = self._change_jobs, _changed_row
-        rows = [(*row_of(one.job), one.claim_token) for one in transitions]
-        if change(connection, rows).rowcount != len(rows) and self.counts:
-            raise ClaimsLost
-        self._tell(connection, transitions)
+        jobs = change([(*row_of(one.job), one.claim_token) for one in transitions])
+        told = self._telling(transitions)
 
-    def _tell(self, connection: Connection, transitions: Sequence[Transition]) -> None:
-        self._add_history(connection, [_history_row(line) for one in transitions for line in one.history])
-        events = [_event_row(event) for one in transitions for event in one.events]
-        if events:
-            self._add_events(connection, events)
-        self._rollups.count(connection, transitions)
+        def write(connection: Connection) -> None:
+            if jobs(connection).rowcount != len(transitions) and self.counts:
+                raise ClaimsLost
+            told(connection)
+
+        return write
+
+    def _telling(self, transitions: Sequence[Transition]) -> Write:
+        parts = [self._add_history([_history_row(line) for one in transitions for line in one.history])]
+        if events := [_event_row(event) for one in transitions for event in one.events]:
+            parts.append(self._add_events(events))
+        counted = self._rollups.counting(transitions)
+
+        def write(connection: Connection) -> None:
+            for part in parts:
+                part(connection)
+            counted(connection)
+
+        return write
 
 
 def _columns(fields: Sequence[str]) -> Sequence[str]:

@@ -79,7 +79,7 @@ bench-throughput: $(VENV)/.developing ## CPU per job and jobs per second, beside
 	@$(BIN)/python bench/throughput.py $(ARGS)
 
 .PHONY: bench-inflight
-bench-inflight: $(VENV)/.developing ## 20,000, 8,000 and 100,000 jobs in flight: polls made, lateness, CPU, memory
+bench-inflight: $(VENV)/.developing ## 20,000 and 100,000 jobs in flight, and as many as this core should carry: polls made, lateness, CPU, memory
 	@$(BIN)/python bench/inflight.py $(ARGS)
 
 .PHONY: bench-api

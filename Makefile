@@ -72,7 +72,7 @@ lock: $(VENV)/.installed ## Pin the requirements anew
 	@$(LOCK) --group dev -c requirements/fluxx.txt -o requirements/dev.txt
 
 .PHONY: bench
-bench: bench-throughput bench-inflight bench-api bench-large-result bench-startup bench-scaling ## All measures that need nothing but this machine, each beside its floor
+bench: bench-throughput bench-inflight bench-growth bench-api bench-large-result bench-startup bench-scaling ## All measures that need nothing but this machine, each beside its floor
 
 .PHONY: bench-throughput
 bench-throughput: $(VENV)/.developing ## CPU per job and jobs per second, beside the same work without a service

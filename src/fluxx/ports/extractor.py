@@ -48,7 +48,8 @@ class ExtractorClient(Protocol):
     """HTTP out, behind the egress guard.
 
     Both methods raise ``EgressRefused`` for an address that may not be called, ``NoAnswer`` for
-    connection errors, timeouts and broken answers, ``TooLarge`` beyond ``max_bytes``.
+    connection errors, timeouts and broken answers, ``TooLarge`` beyond ``max_bytes``, ``Unavailable``
+    where this machine can open no connection, whoever is called.
     """
 
     async def exchange(self, call: Call) -> Answer:

@@ -15,9 +15,10 @@ from fluxx.adapters.http.egress import EgressGuard
 from fluxx.adapters.http.pool import Pool
 from fluxx.adapters.http.resolving import Names
 from fluxx.adapters.http.target import Origin
-from fluxx.errors import NoAnswer
+from fluxx.errors import NoAnswer, Unavailable
 from fluxx.ports.extractor import Call
 from support.calls import LOOPBACK, a_client, endless, get, names, post
+from support.limits import nothing_can_be_opened
 from support.raw_server import RawServer
 from support.scripted import Reply, ScriptedExtractor
 
@@ -64,6 +65,13 @@ async def test_each_call_on_a_connection_has_a_time_of_its_own(
     with pytest.raises(NoAnswer):
         await client.exchange(get(f"{extractor.url}/", timeout=0.2))
     assert 0.15 < asyncio.get_running_loop().time() - began < 3
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "extractor.test"])
+async def test_where_no_file_can_be_opened_no_extractor_is_to_blame(client: HttpExtractorClient, host: str) -> None:
+    """Else a job would fail for it: what an extractor does wrong is counted, what this machine lacks is not."""
+    with pytest.raises(Unavailable, match=r"ulimit -n"), nothing_can_be_opened():
+        await client.exchange(get(f"http://{host}:9/"))
 
 
 async def test_bytes_that_come_unasked_end_a_resting_connection(client: HttpExtractorClient) -> None:

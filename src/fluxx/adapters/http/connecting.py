@@ -28,7 +28,7 @@ class Connector:
         self._timeout = timeout
 
     async def connect(self, origin: Origin) -> Connection:
-        """Return a new connection; raise ``EgressRefused``, or ``Broken`` with nothing sent."""
+        """Return a new connection; raise ``EgressRefused``, ``Unavailable``, or ``Broken`` with nothing sent."""
         try:
             async with asyncio.timeout(self._timeout):
                 *others, last = await self._addresses(origin)

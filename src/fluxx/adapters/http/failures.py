@@ -4,11 +4,14 @@ Raised below the client and turned there into the port's errors. Texts of the sy
 are not passed on, nor kept as causes (a logged traceback would show them).
 """
 
+import errno
+import os
+import socket
 import ssl
 from typing import Final
 
 from fluxx.adapters.http.decoding import BrokenBody, TooMuch
-from fluxx.errors import NoAnswer, TooLarge
+from fluxx.errors import NoAnswer, TooLarge, Unavailable
 from fluxx.ports.extractor import Call
 
 CLOSED: Final = "closed the connection without an answer"
@@ -24,6 +27,9 @@ UNREACHED: Final[tuple[tuple[type[OSError], str], ...]] = (
     (OSError, "doesn't accept connections"),
 )
 """Why there is no connection; the first that fits counts."""
+
+SHORTAGES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""What keeps a connection from being opened here, whoever is called."""
 
 
 class Broken(Exception):
@@ -50,9 +56,26 @@ TROUBLE: Final = (Broken, TooSlow, OversizedHead, BrokenBody, TooMuch)
 """All that a call may run into once its address is accepted."""
 
 
-def unreached(error: OSError) -> Broken:
+def unreached(error: OSError) -> Broken | Unavailable:
     """Return what a failed attempt to connect means."""
-    return Broken(next(words for kind, words in UNREACHED if isinstance(error, kind)), sent=False)
+    return shortage(error) or Broken(next(words for kind, words in UNREACHED if isinstance(error, kind)), sent=False)
+
+
+def shortage(error: OSError) -> Unavailable | None:
+    """Return what a failed lookup or attempt to connect means if the fault is this machine's, and no extractor's."""
+    short = error.errno in SHORTAGES or (isinstance(error, socket.gaierror) and _opens_nothing())
+    if not short:
+        return None
+    return Unavailable("The service may open no more files: raise its limit (ulimit -n), or lower MAX_CONCURRENCY.")
+
+
+def _opens_nothing() -> bool:
+    """Whether there is no file left to be opened: the system then says of every name that it doesn't know it."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        return True
+    return False
 
 
 def told(trouble: Exception, where: object, call: Call) -> NoAnswer | TooLarge:

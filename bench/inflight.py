@@ -36,6 +36,9 @@ BEYOND_FLOOR = 4 / 3
 Cores differ by more than that. So there is a second run on a slow one, with as many jobs as it should carry.
 """
 
+SLOT_SECONDS = 0.25
+"""How long a poll holds one of ``MAX_CONCURRENCY`` slots, as docs/performance.md has it."""
+
 Due = set[tuple[str, float]]
 
 
@@ -75,7 +78,15 @@ def run_ours(kind: str, jobs: int, interval: float, *, warm_up: float, window: f
     with tempfile.TemporaryDirectory() as folder, database(kind, Path(folder)) as base, ExitStack() as stack:
         mock, home = Mock(stack), Path(folder) / "home"
         ours = stack.enter_context(
-            OurWorker(home, base.url, mock.url, extractors=EXTRACTORS, interval=interval, standing=jobs)
+            OurWorker(
+                home,
+                base.url,
+                mock.url,
+                extractors=EXTRACTORS,
+                interval=interval,
+                standing=jobs,
+                MAX_CONCURRENCY=str(max(512, round(SLOT_SECONDS * jobs / interval))),
+            )
         )
         time.sleep(HEADSTART + warm_up)
         seen: Due = set()

@@ -87,7 +87,7 @@ class Settings(BaseSettings):
     max_inline_result_bytes: int = Field(16 * 2**20, ge=1024, description="Largest answer with an inline result.")
     max_result_bytes: int = Field(2 * 2**30, ge=1024, description="Largest result fetched from a resultUrl.")
     max_upload_bytes: int = Field(5 * 2**30, ge=1, description="Largest file taken by POST /files.")
-    max_concurrency: int = Field(1024, ge=1, description="Jobs worked on at the same time by one worker.")
+    max_concurrency: int = Field(512, ge=1, description="Jobs worked on at the same time by one worker.")
     max_concurrency_per_extractor: int | None = Field(
         None, ge=1, description="Share of MAX_CONCURRENCY that one extractor may take; unset: half."
     )

@@ -54,6 +54,8 @@ _TELLING: Final = 12
 
 _EDGE: Final = 5
 """Characters at either end of a long secret that are not looked for."""
+_SHORTEST_CORE: Final = 12
+"""Characters between the edges, so that no word is taken for a secret: ``application/json`` may be a signed URL's."""
 
 
 def scrubbed(text: str | bytes, *, secrets: Sequence[str] = (), length: int) -> str:
@@ -170,7 +172,7 @@ def _forms(secret: str) -> list[str]:
     forms = ["".join(secret).replace(" ", "")]
     if len(secret) < _SHORTEST:
         return [forms[0].casefold()]
-    if len(forms[0]) > 3 * _EDGE:
+    if len(forms[0]) >= _SHORTEST_CORE + 2 * _EDGE:
         forms = [forms[0][_EDGE:-_EDGE]]  # an escape that was begun before it may end with its first letters
     forms.append(plain.hex())
     for shift in range(3):

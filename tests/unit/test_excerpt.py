@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fluxx.extraction.excerpt import excerpt
 from fluxx.ports.extractor import Answer
 from fluxx.ports.secrets import ApiKey
-from fluxx.scrubbing import scrubbed
+from fluxx.scrubbing import scrubbed, secrets_of_url
 from support.writings import WRITINGS, b64, reveals
 
 SECRET = 'sk-4f9a/Zq+7w==~"x\\&é'
@@ -83,6 +83,12 @@ def test_a_long_secret_is_found_whatever_stands_beside_it(secret: str, writing: 
     shown = scrubbed(before + written + after, secrets=[secret], length=300)
     assert written not in shown
     assert secret not in shown
+
+
+@pytest.mark.parametrize("value", ["application/json", "AWS4-HMAC-SHA256", "2026-11-30T07:00:00Z"])
+def test_a_part_of_a_url_s_value_is_no_secret(value: str) -> None:
+    text = "authentication failed on 2026-11-30 07:00, HMAC-SHA1 is too weak"
+    assert scrubbed(text, secrets=secrets_of_url(f"https://a.test/?v={value}"), length=300) == text
 
 
 def test_what_stands_beside_a_plain_secret_stays() -> None:

@@ -28,7 +28,14 @@ UNREACHED: Final[tuple[tuple[type[OSError], str], ...]] = (
 )
 """Why there is no connection; the first that fits counts."""
 
-SHORTAGES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+NO_FILES: Final = "The service may open no more files: raise its limit (ulimit -n), or lower MAX_CONCURRENCY."
+NO_MEMORY: Final = "The machine has no memory for another connection."
+SHORTAGES: Final = {
+    errno.EMFILE: NO_FILES,
+    errno.ENFILE: NO_FILES,
+    errno.ENOBUFS: NO_MEMORY,
+    errno.ENOMEM: NO_MEMORY,
+}
 """What keeps a connection from being opened here, whoever is called."""
 
 
@@ -63,10 +70,10 @@ def unreached(error: OSError) -> Broken | Unavailable:
 
 def shortage(error: OSError) -> Unavailable | None:
     """Return what a failed lookup or attempt to connect means if the fault is this machine's, and no extractor's."""
-    short = error.errno in SHORTAGES or (isinstance(error, socket.gaierror) and _opens_nothing())
-    if not short:
-        return None
-    return Unavailable("The service may open no more files: raise its limit (ulimit -n), or lower MAX_CONCURRENCY.")
+    words = SHORTAGES.get(error.errno or 0)
+    if words is None and isinstance(error, socket.gaierror) and _opens_nothing():
+        words = NO_FILES
+    return None if words is None else Unavailable(words)
 
 
 def _opens_nothing() -> bool:

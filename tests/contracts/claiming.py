@@ -9,15 +9,17 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from fluxx.adapters.sql.database import SqlDatabase
 from fluxx.errors import Conflict, NotFound
 from fluxx.model.job import Job
-from fluxx.model.outcome import Refused
+from fluxx.model.outcome import NotReady, Refused, Retry, Submitted
 from fluxx.ports.jobs import Claim, Due
 from support.stores import LEASE, StoresWorld
 
 PROCESSES = 4
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 AGAIN = timedelta(milliseconds=1)
 
 
@@ -42,6 +44,16 @@ class ClaimingContract:
         assert held.claim_token == tokens[0]
         assert held.due_at is not None
         assert timedelta(0) <= world.clock.now() + timedelta(seconds=LEASE) - held.due_at < timedelta(seconds=30)
+
+    async def test_a_job_comes_with_all_that_is_known_of_it(self, world: StoresWorld) -> None:
+        extractor = await world.extractor()
+        new = replace(world.new_job(await world.file(extractor), extractor), trace_context=TRACE)
+        await world.accepted(new)
+        waiting = await world.happened(new, Submitted("taken"), NotReady(), NotReady(), Retry("busy"))
+        world.clock.jump(600)
+        [claimed] = (await world.jobs.claim(lease=LEASE, limit=1)).jobs
+        assert claimed == replace(await world.reader.job(new.job_id), due_at=waiting.due_at)
+        assert (claimed.poll_attempt_count, claimed.error_count, claimed.trace_context) == (2, 1, TRACE)
 
     async def test_no_more_than_the_limit_comes(self, world: StoresWorld) -> None:
         queued = await world.queued(5)

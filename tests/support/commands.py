@@ -112,6 +112,11 @@ class Serving:
         for listener in self._listeners:
             listener.start()
 
+    @property
+    def pid(self) -> int:
+        """The command's process id."""
+        return self._process.pid
+
     def line_with(self, words: str) -> str:
         """Return the first line with these words, once it was said."""
         with self._news:

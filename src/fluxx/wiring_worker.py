@@ -59,7 +59,7 @@ def worker_parts(world: World, relay: Relay | None = None) -> list[Part]:
 
     return [
         _signing_in(world),
-        *_upkeep(world),
+        _upkeep(world),
         part_of(relaying),
         part_of(renewing),
         Part(name="dispatch", run=dispatch, stop=claiming.stop, drain=2 * DRAIN_PATIENCE),
@@ -79,17 +79,16 @@ def _signing_in(world: World) -> Part:
     return Part(name=loop.name, run=run, stop=loop.stop)
 
 
-def _upkeep(world: World) -> list[Part]:
-    days = world.settings.retention_days
-    if days is None:
-        return []
-    forgetting = purge(world)
+def _upkeep(world: World) -> Part:
+    days, forgetting = world.settings.retention_days, purge(world)
 
     async def step() -> float:
-        await forgetting.older_than(timedelta(days=days))
+        await forgetting.unseen_minutes()
+        if days is not None:
+            await forgetting.older_than(timedelta(days=days))
         return ROUND_REST
 
-    return [part_of(Loop("retention", step, world.facts))]
+    return part_of(Loop("retention", step, world.facts))
 
 
 def part_of(loop: Loop) -> Part:

@@ -79,14 +79,6 @@ class ObservingContract:
         counts = (await world.observer.since_the_beginning())[extractor.client_application_extractor_id]
         assert (counts.queued, counts.started) == (40, 40)
 
-    async def test_old_minutes_are_forgotten_and_their_sum_is_not(self, world: StoresWorld) -> None:
-        [job] = await world.queued(1)
-        await world.happened(job, RESULT)
-        before = await world.observer.since_the_beginning()
-        assert await world.observer.forget_minutes(world.clock.now() + timedelta(minutes=2)) > 0
-        assert await world.observer.minutes(world.clock.now() - timedelta(days=1)) == []
-        assert await world.observer.since_the_beginning() == before
-
     async def test_what_waits_the_longest_is_known(self, world: StoresWorld) -> None:
         nothing = await world.observer.backlog()
         assert (nothing.oldest_due_at, nothing.oldest_event_at) == (None, None)

@@ -5,6 +5,7 @@ Bind it with a subclass that has a fixture ``world``.
 
 import asyncio
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -149,3 +150,18 @@ class RetentionContract:
         assert [one.message.message_id for one in await log.browse()] == ["new"]
         assert len(await work.browse()) == 1
         assert await work.browse(dead=True) == []
+
+    async def test_old_minutes_are_forgotten_a_few_at_a_time_and_their_sums_are_not(self, world: StoresWorld) -> None:
+        extractor = await world.extractor()
+        for minutes in (1, 3, 60):
+            await world.queued(1, extractor)
+            world.clock.jump(60 * minutes)
+        began, kept = world.clock.now() - timedelta(minutes=64), world.clock.now() - timedelta(minutes=30)
+        await world.queued(1, extractor)
+        before = await world.observer.since_the_beginning()
+        assert len(await world.observer.minutes(began)) == 4
+        left = []
+        while await world.retention.forget_minutes(kept, limit=2):
+            left.append(len(await world.observer.minutes(began)))
+        assert left == [2, 1]
+        assert await world.observer.since_the_beginning() == before

@@ -7,6 +7,7 @@ from pathlib import Path
 from fluxx import wiring
 from fluxx.model.outcome import Refused
 from fluxx.telemetry import JOB_STARTED, PURGED
+from support.eventually import eventually
 from support.growing import grown
 from support.placed_jobs import placed_job
 from support.scripted import Reply, ScriptedExtractor
@@ -96,6 +97,28 @@ async def test_a_service_forgets_by_itself(tmp_path: Path, database_url: str) ->
             [told] = await fluxx.heard.wait_for(PURGED)
             assert told["jobs"] == 1
             assert (await fluxx.http.get("/extractor/jobs")).json()["items"] == []
+
+
+async def test_a_service_forgets_what_no_page_shows_without_being_told_to(tmp_path: Path, database_url: str) -> None:
+    clock = JumpingClock()
+    roles = frozenset({"files", "jobs"})
+    async with house(tmp_path, database_url=database_url, clock=clock, roles=roles) as fluxx:
+        client = await fluxx.client_application()
+        extractor = await fluxx.extractor(client, "https://127.0.0.1/nowhere")
+        clock.jump(-2 * DAY - 3600)
+        for _ in range(3):
+            await placed_job(fluxx.world, await fluxx.upload(client), extractor, [Refused("no")])
+            clock.jump(45 * 60)
+        assert len(await fluxx.world.observer.minutes(clock.now() - AGE)) == 3
+    async with house(tmp_path, database_url=database_url) as fluxx:
+        yesterday = fluxx.world.clock.now() - timedelta(days=1)
+
+        async def one_is_left() -> bool:
+            return len(await fluxx.world.observer.minutes(yesterday - AGE, until=yesterday)) == 1
+
+        await eventually(one_is_left, bound=10)
+        [counts] = (await fluxx.world.observer.since_the_beginning()).values()
+        assert counts.failed >= 3
 
 
 async def test_jobs_run_while_a_long_history_is_forgotten(tmp_path: Path, database_url: str) -> None:

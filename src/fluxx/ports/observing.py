@@ -65,7 +65,3 @@ class Observer(Protocol):
     async def events(self, job_id: UUID) -> Sequence[SentEvent]:
         """Return a job's events in their order."""
         ...
-
-    async def forget_minutes(self, before: datetime) -> int:
-        """Delete the single minutes before a moment and return how many rows; the sums since the beginning stay."""
-        ...

@@ -48,3 +48,10 @@ class Retention(Protocol):
         Only where topics are kept in the database; a broker has its own rules.
         """
         ...
+
+    async def forget_minutes(self, before: datetime, *, limit: int) -> bool:
+        """Delete what was counted in up to ``limit`` single minutes before a moment; say whether there was any.
+
+        The sums since the beginning stay.
+        """
+        ...

@@ -1,13 +1,13 @@
-"""Purge: forgets jobs, files and events that ended long ago, blobs first.
+"""Purge: forgets jobs, files and events that ended long ago, blobs first; and counts that nobody sees any more.
 
 A blob goes before the row that names it, so that a purge cut short is finished by the next one.
 Used by the retention loop (``RETENTION_DAYS``) and by ``fluxx db purge``.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -26,6 +26,14 @@ ROUND_REST: Final = 3600.0
 UNACCEPTED: Final = timedelta(days=1)
 """For how long at least a file without any job is kept: its message may still wait to be accepted."""
 
+SEEN: Final = timedelta(days=2)
+"""For how long what was counted in a single minute is kept: pages show the last 24 hours, and sums for all time."""
+
+MINUTES: Final = 10
+"""Minutes whose counts are forgotten in one transaction: a few rows for each extractor and process."""
+
+T = TypeVar("T")
+
 
 class Forgotten(msgspec.Struct, frozen=True):
     """How much a purge removed."""
@@ -37,6 +45,10 @@ class Forgotten(msgspec.Struct, frozen=True):
     def __add__(self, other: "Forgotten") -> "Forgotten":
         """Add what another batch removed."""
         return Forgotten(self.jobs + other.jobs, self.files + other.files, self.messages + other.messages)
+
+    def __bool__(self) -> bool:
+        """Whether it is anything at all."""
+        return self != Forgotten()
 
 
 class Purge:
@@ -54,9 +66,18 @@ class Purge:
         before = self._clock.now() - age
         total = Forgotten()
         for forget in (self._jobs, self._unaccepted_files, self._messages):
-            total += await _in_batches(forget, before)
+            async for batch in _batches(forget, before):
+                total += batch
         self._facts.tell(PURGED, jobs=total.jobs, files=total.files, messages=total.messages)
         return total
+
+    async def unseen_minutes(self) -> None:
+        """Forget what was counted in single minutes that no page shows any more."""
+        async for _ in _batches(self._minutes, self._clock.now() - SEEN):
+            pass
+
+    async def _minutes(self, before: datetime) -> bool:
+        return await self._retention.forget_minutes(before, limit=MINUTES)
 
     async def _jobs(self, before: datetime) -> Forgotten:
         outdated = await self._retention.outdated_jobs(before, limit=BATCH)
@@ -85,13 +106,13 @@ class Purge:
             await self._blobs.delete(path)
 
 
-async def _in_batches(forget: Callable[[datetime], Awaitable[Forgotten]], before: datetime) -> Forgotten:
+async def _batches(forget: Callable[[datetime], Awaitable[T]], before: datetime) -> AsyncIterator[T]:
     """Forget batch after batch, and rest as long as each one took, so that others get their turn."""
-    total, loop = Forgotten(), asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
     while True:
         began = loop.time()
         batch = await forget(before)
-        if batch == Forgotten():
-            return total
-        total += batch
+        if not batch:
+            return
+        yield batch
         await asyncio.sleep(loop.time() - began)

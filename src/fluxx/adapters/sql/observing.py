@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.rollups import ALL_MINUTES, COLUMNS, NAMES
@@ -87,11 +87,6 @@ class SqlObserver:
             )
             for row in rows
         ]
-
-    async def forget_minutes(self, before: datetime) -> int:
-        """See ``Observer.forget_minutes``."""
-        statement = delete(rollup).where(rollup.c.Minute > ALL_MINUTES, rollup.c.Minute < before)
-        return await self._connections.write(lambda connection: connection.execute(statement).rowcount)
 
 
 def _between(since: datetime, until: datetime | None) -> ColumnElement[bool]:

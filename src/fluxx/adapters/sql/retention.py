@@ -1,13 +1,14 @@
 """Forgetting: small ordered batches along the indexes, so that workers hardly notice."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select
 
 from fluxx.adapters.sql.connections import Connections
-from fluxx.adapters.sql.tables import bus_message, file, job, job_status, outbox
+from fluxx.adapters.sql.rollups import ALL_MINUTES
+from fluxx.adapters.sql.tables import bus_message, file, job, job_status, outbox, rollup
 from fluxx.ports.retention import Outdated
 
 
@@ -83,6 +84,21 @@ class SqlRetention:
             old = [row.BusMessageID for row in connection.execute(oldest) if row.EnqueuedAt < before]
             connection.execute(delete(bus_message).where(bus_message.c.BusMessageID.in_(old)))
             return len(old)
+
+        return await self._connections.write(work)
+
+    async def forget_minutes(self, before: datetime, *, limit: int) -> bool:
+        """See ``Retention.forget_minutes``."""
+        single = rollup.c.Minute > ALL_MINUTES
+        oldest = select(func.min(rollup.c.Minute)).where(single)  # PK_Rollup: its first entry but those of all minutes
+
+        def work(connection: Connection) -> bool:
+            first: datetime | None = connection.scalar(oldest)
+            if first is None or first >= before:
+                return False
+            end = min(first + timedelta(minutes=limit), before)
+            connection.execute(delete(rollup).where(single, rollup.c.Minute < end))
+            return True
 
         return await self._connections.write(work)
 

@@ -3,6 +3,8 @@
 Bind it with a subclass that has a fixture ``world``.
 """
 
+from functools import reduce
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -67,13 +69,27 @@ class RegistrationsContract:
             polling_url="https://new.example/poll",
             is_active=False,
         )
-        await world.registrations.change_extractor(replace(changed, client_application_id=uuid4()))
+        await world.registrations.change_extractor(extractor, replace(changed, client_application_id=uuid4()))
         assert await world.registrations.extractor(extractor.client_application_extractor_id) == changed
 
+    async def test_a_change_leaves_alone_what_others_changed_meanwhile(self, world: StoresWorld) -> None:
+        seen = await world.extractor()
+        changes: list[dict[str, Any]] = [
+            {"is_active": False},
+            {"name": "OCR größer"},
+            {"extraction_url": "https://new.example/x"},
+            {"polling_url": "https://new.example/poll"},
+            {},
+        ]
+        for change in changes:
+            await world.registrations.change_extractor(seen, replace(seen, **change))
+        changed = reduce(lambda extractor, change: replace(extractor, **change), changes, seen)
+        assert await world.registrations.extractor(seen.client_application_extractor_id) == changed
+
     async def test_what_is_not_there_is_not_found(self, world: StoresWorld) -> None:
-        extractor = await world.extractor()
+        stranger = replace(await world.extractor(), client_application_extractor_id=uuid4())
         with pytest.raises(NotFound):
-            await world.registrations.change_extractor(replace(extractor, client_application_extractor_id=uuid4()))
+            await world.registrations.change_extractor(stranger, replace(stranger, name="Another"))
         with pytest.raises(NotFound):
             await world.registrations.extractor(uuid4())
 

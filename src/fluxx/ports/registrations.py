@@ -42,8 +42,11 @@ class RegistrationStore(Registry, Protocol):
         """Return extractors, active or not, oldest first; all, or those of one client application."""
         ...
 
-    async def change_extractor(self, extractor: Extractor) -> None:
-        """Write the extractor's name, URLs and ``is_active``; raises ``NotFound``."""
+    async def change_extractor(self, before: Extractor, after: Extractor) -> None:
+        """Write in which of name, URLs and ``is_active`` the two differ, and nothing else; raises ``NotFound``.
+
+        So what somebody else changed meanwhile stays.
+        """
         ...
 
 

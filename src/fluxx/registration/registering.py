@@ -96,10 +96,11 @@ class Registering:
 
         The key is written first: after a failure in between the same request, sent again, completes it.
         """
-        changed = self._changed(await self.extractor(client_application_id, extractor_id), change)
+        found = await self.extractor(client_application_id, extractor_id)
+        changed = self._changed(found, change)
         if not isinstance(change.api_key, UnsetType):
             await self._secrets.set_api_key(extractor_id, change.api_key)
-        await self._store.change_extractor(changed)
+        await self._store.change_extractor(found, changed)
         return changed
 
     async def deactivate_extractor(self, client_application_id: UUID, extractor_id: UUID) -> None:

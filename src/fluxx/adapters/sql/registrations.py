@@ -87,16 +87,18 @@ class SqlRegistrations:
         rows = await self._connections.read(lambda connection: connection.execute(statement).all())
         return [extractor_of(row) for row in rows]
 
-    async def change_extractor(self, changed: Extractor) -> None:
+    async def change_extractor(self, before: Extractor, after: Extractor) -> None:
         """See ``RegistrationStore.change_extractor``."""
+        extractor_id, old = before.client_application_extractor_id, extractor_row(before)
+        different = {column: value for column, value in extractor_row(after).items() if value != old[column]}
         statement = (
             update(extractor)
-            .where(extractor.c.ClientApplicationExtractorID == changed.client_application_extractor_id)
-            .values(**extractor_row(changed), UpdatedAt=self._clock.now())
+            .where(extractor.c.ClientApplicationExtractorID == extractor_id)
+            .values(**different, UpdatedAt=self._clock.now())
         )
         count = await self._connections.write(lambda connection: connection.execute(statement).rowcount)
         if count == 0:
-            raise NotFound(f"There is no extractor {changed.client_application_extractor_id}.")
+            raise NotFound(f"There is no extractor {extractor_id}.")
 
 
 class SqlFiles:

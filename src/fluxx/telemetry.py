@@ -58,6 +58,11 @@ JOB_SUCCEEDED = Fact("job_succeeded", logging.INFO, "Job {job_id} succeeded: {me
 JOB_FAILED = Fact("job_failed", logging.ERROR, "Job {job_id} failed: {message}", ("kind",))
 JOB_CANCELLED = Fact("job_cancelled", logging.INFO, "Job {job_id} cancelled")
 CLAIM_LOST = Fact("claim_lost", logging.INFO, "Job {job_id}: the claim was lost, the work is dropped")
+OUTCOME_DROPPED = Fact(
+    "outcome_dropped",
+    logging.WARNING,
+    "Job {job_id}: what came of it can't be written, so it falls due again: {error}",
+)
 STEP_FAILED = Fact("step_failed", logging.ERROR, "Job {job_id}: unexpected {error}")
 VAULT_RETRYING = Fact("vault_retrying", logging.WARNING, "The Key Vault is asked again: {error}")
 EVENTS_PUBLISHED = Fact("events_published", logging.DEBUG, "Published {count} events", amount="count")

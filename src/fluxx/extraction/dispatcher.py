@@ -179,7 +179,7 @@ class Dispatcher:
         else:
             del self._by_extractor[extractor]
         self._freed.set()
-        if not task.cancelled() and task.exception() is None:
+        if not task.cancelled():
             self._look_by(task.result())
 
     def _look_by(self, due_at: datetime | None) -> None:

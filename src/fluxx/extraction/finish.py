@@ -32,6 +32,7 @@ from fluxx.telemetry import (
     JOB_RETRYING,
     JOB_STARTED,
     JOB_SUCCEEDED,
+    OUTCOME_DROPPED,
     POLL_SECONDS,
     STEP_FAILED,
     SUBMIT_SECONDS,
@@ -44,6 +45,8 @@ WRITE_REST: Final = 1.0
 
 WRITE_PATIENCE: Final = 30.0
 """Seconds for which an outcome waits for the database; then the job falls due again by itself."""
+
+UNWRITABLE: Final = Retry("Internal error (what came of the call can't be written); see the log.")
 
 NAMES: Final = {Status.QUEUED: "submit", Status.STARTED: "poll"}
 MEASURES: Final = {Status.QUEUED: SUBMIT_SECONDS, Status.STARTED: POLL_SECONDS}
@@ -88,7 +91,19 @@ class Finish:
             traced = span.traceparent != job.trace_context
             outcome = await self._outcome(replace(job, trace_context=span.traceparent) if traced else job)
             span.outcome = type(outcome).__name__
-            return await self._finished(job, outcome)
+            return await self._seen_through(job, outcome)
+
+    async def _seen_through(self, job: Job, outcome: Outcome) -> datetime | None:
+        """Finish the job; where its outcome itself can't be written, with one that says so, or it would never end."""
+        for told in (outcome, UNWRITABLE):
+            try:
+                return await self._finished(job, told)
+            except Unavailable as away:
+                self._facts.tell(OUTCOME_DROPPED, job_id=job.job_id, error=away)
+                return None
+            except Exception as error:  # noqa: BLE001 - a fault of ours must not take the worker with it
+                await self._tell_failure(job, error)
+        return None
 
     async def _finished(self, job: Job, outcome: Outcome) -> datetime | None:
         transition = transitions.apply(

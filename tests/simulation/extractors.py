@@ -36,7 +36,7 @@ class PlayedExtractors:
         """See ``ExtractorClient.exchange``."""
         kind: Kind = "submit" if call.method == "POST" else "poll"
         answer = await self._call(call, kind)
-        if len(answer.body) > call.max_bytes:
+        if answer.status in range(200, 300) and len(answer.body) > call.max_bytes:
             raise TooLarge(f"The answer is larger than {call.max_bytes} bytes.")
         return answer
 

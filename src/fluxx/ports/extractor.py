@@ -16,7 +16,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """A request to an extractor.
 
     ``api_key`` is sent as ``Authorization: Bearer`` to the origin of ``url`` and nowhere else.
-    ``timeout`` bounds the whole exchange in seconds, ``max_bytes`` the answer's (decoded) body.
+    ``timeout`` bounds the whole exchange in seconds, ``max_bytes`` the (decoded) body of a 2xx.
     """
 
     method: str
@@ -29,7 +29,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What came back: status, reason phrase, headers with lower-case names, the whole body."""
+    """What came back: status, reason phrase, headers with lower-case names, the body (its beginning, but of a 2xx)."""
 
     status: int
     reason: str
@@ -48,12 +48,12 @@ class ExtractorClient(Protocol):
     """HTTP out, behind the egress guard.
 
     Both methods raise ``EgressRefused`` for an address that may not be called, ``NoAnswer`` for
-    connection errors, timeouts and broken answers, ``TooLarge`` beyond ``max_bytes``, ``Unavailable``
+    connection errors, timeouts and broken answers, ``TooLarge`` for a 2xx beyond ``max_bytes``, ``Unavailable``
     where this machine can open no connection, whoever is called.
     """
 
     async def exchange(self, call: Call) -> Answer:
-        """Make the call and return the whole answer, whatever its status."""
+        """Make the call and return the answer, whatever its status; see ``Answer``."""
         ...
 
     def download(self, call: Call) -> AbstractAsyncContextManager[Download]:

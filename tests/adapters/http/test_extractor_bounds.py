@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from fluxx.adapters.http.answering import EXCERPT
 from fluxx.adapters.http.client import HttpExtractorClient
 from fluxx.errors import NoAnswer, TooLarge
 from support.calls import endless, fetch, get, of
@@ -32,6 +33,29 @@ async def test_an_endless_body_is_cut(client: HttpExtractorClient, extractor: Sc
     extractor.on_path("/x", Reply(body=endless()))
     with pytest.raises(TooLarge):
         await fetch(how, client, get(f"{extractor.url}/x"))
+
+
+@pytest.mark.parametrize("status", [302, 400, 404, 429, 503])
+@pytest.mark.parametrize("kind", ["announced", "endless", "bomb"])
+async def test_of_an_error_the_beginning_is_told_however_large_its_page_is(
+    client: HttpExtractorClient, extractor: ScriptedExtractor, how: str, status: int, kind: str
+) -> None:
+    page = b"<html>It is not your fault." + b"x" * 300_000
+    replies = {
+        "announced": Reply(status, body=page),
+        "endless": Reply(status, body=endless()),
+        "bomb": Reply(status, body=gzip.compress(page), headers={"Content-Encoding": "gzip"}),
+    }
+    extractor.on_path("/x", replies[kind])
+    call = get(f"{extractor.url}/x")
+    if how == "exchange":
+        answer = await client.exchange(call)
+    else:
+        async with client.download(call) as download:
+            answer = download.answer
+    assert answer.status == status
+    assert 1000 < len(answer.body) <= EXCERPT
+    assert kind == "endless" or page.startswith(answer.body)
 
 
 async def test_a_download_gives_out_no_more_than_is_allowed(

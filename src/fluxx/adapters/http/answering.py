@@ -1,6 +1,7 @@
 """From a connection's bytes to the port's answer: bodies decoded, and within bounds."""
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Final
@@ -14,6 +15,9 @@ from fluxx.ports.extractor import Call
 
 EXCERPT: Final = 16 * 2**10
 """Bytes read of a body that is only to be quoted."""
+
+ANY_SIZE: Final = sys.maxsize
+"""The bound of such a body: an error keeps its meaning however large its page is."""
 
 
 async def whole(connection: Connection, head: Head, max_bytes: int) -> bytes:

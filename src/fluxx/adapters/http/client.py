@@ -11,7 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fluxx.adapters.http.answering import beginning, decoded, patiently, telling, whole
+from fluxx.adapters.http.answering import ANY_SIZE, beginning, decoded, patiently, telling, whole
 from fluxx.adapters.http.connecting import Connector
 from fluxx.adapters.http.connection import Connection
 from fluxx.adapters.http.egress import EgressGuard, Network
@@ -50,11 +50,14 @@ class HttpExtractorClient:
         self._pool = Pool(connector.connect, max_connections=max_connections)
 
     async def exchange(self, call: Call) -> Answer:
-        """Make the call and return the whole answer, whatever its status."""
+        """See ``ExtractorClient.exchange``."""
         trip = _Trip(self._guard.admit(call.url))
         try:
             connection, head = await self._answered(call, trip)
-            body = await whole(connection, head, call.max_bytes)
+            if head.is_success:
+                body = await whole(connection, head, call.max_bytes)
+            else:
+                body = await beginning(decoded(connection, head, ANY_SIZE))
         except TROUBLE as trouble:
             raise told(trouble, trip.target, call) from None
         finally:
@@ -63,15 +66,16 @@ class HttpExtractorClient:
 
     @asynccontextmanager
     async def download(self, call: Call) -> AsyncIterator[Download]:
-        """Make the call and stream the body; ``timeout`` bounds the wait for the head and for each piece."""
+        """See ``ExtractorClient.download``; ``timeout`` bounds the wait for the head too."""
         trip = _Trip(self._guard.admit(call.url))
         async with AsyncExitStack() as stack:
             stack.callback(trip.end, self._pool)
             try:
                 connection, head = await self._answered(call, trip)
-                body = telling(decoded(connection, head, call.max_bytes), trip.target, call)
+                bound = call.max_bytes if head.is_success else ANY_SIZE
+                body = telling(decoded(connection, head, bound), trip.target, call)
                 stack.push_async_callback(body.aclose)
-                start = b"" if head.status in range(200, 300) else await beginning(body)
+                start = b"" if head.is_success else await beginning(body)
             except TROUBLE as trouble:
                 raise told(trouble, trip.target, call) from None
             connection.take_time()

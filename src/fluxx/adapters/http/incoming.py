@@ -20,6 +20,7 @@ _FIRST: Final = 100
 """The smallest status."""
 _FINAL: Final = 200
 """The smallest status of an answer that is not an interim one."""
+_SUCCESS: Final = range(200, 300)
 _WITHOUT_BODY: Final = frozenset({204, 304})
 
 
@@ -29,6 +30,11 @@ class Head(msgspec.Struct, frozen=True):
     status: int
     reason: str
     headers: dict[str, str]
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the body is what was asked for, and not a page about an error."""
+        return self.status in _SUCCESS
 
 
 class Incoming:

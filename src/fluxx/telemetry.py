@@ -50,6 +50,7 @@ MESSAGE_POISONED = Fact(
     "message_poisoned", logging.WARNING, "Message {message_id} dead-lettered: {reason}: {description}", ("reason",)
 )
 MESSAGE_ABANDONED = Fact("message_abandoned", logging.WARNING, "Message {message_id} will come again: {error}")
+MESSAGE_FAILED = Fact("message_failed", logging.ERROR, "Message {message_id}: unexpected {error}")
 JOBS_CLAIMED = Fact("jobs_claimed", logging.DEBUG, "Claimed {count} due jobs", amount="count")
 JOB_STARTED = Fact("job_started", logging.INFO, "Job {job_id} started: {message}")
 JOB_NOT_READY = Fact("job_not_ready", logging.DEBUG, "Job {job_id}: {message}")

@@ -3,12 +3,20 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 from itertools import count
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from azure.servicebus import ServiceBusMessage, ServiceBusReceivedMessage
+from azure.servicebus.aio import ServiceBusClient
+from azure.servicebus.amqp import AmqpMessageBodyType
 
 from contracts.bus import BusContract, message, received
+from fluxx.adapters.azure import bus_messages
 from fluxx.adapters.azure.bus import ServiceBus
+from fluxx.adapters.azure.bus_messages import TRACE
 from fluxx.adapters.sql.bus import LOCK_SECONDS
 from fluxx.adapters.sql.database import SqlDatabase
 from fluxx.adapters.sql.engine import make_engine
@@ -105,6 +113,32 @@ class TestServiceBus(BusContract):
         await world.bus.publish(world.topic, [message(2)])
         [delivery] = await received(subscription, 1)
         assert delivery.message.message_id == "m-2"
+
+    @pytest.mark.parametrize("trace", ["not one", 7, 0.5, True])
+    async def test_a_property_of_an_odd_kind_keeps_no_message_back(
+        self, server: ServiceBusServer, world: ServiceBusWorld, trace: Any
+    ) -> None:
+        subscription = world.bus.subscription(world.topic, world.subscribe())
+        async with (
+            ServiceBusClient.from_connection_string(server.connection_string) as client,
+            client.get_topic_sender(world.topic) as sender,
+        ):
+            await sender.send_messages(ServiceBusMessage("{}", message_id="odd", application_properties={TRACE: trace}))
+        await world.bus.publish(world.topic, [message(1)])
+        assert {one.message.message_id for one in await received(subscription, 2)} == {"odd", "m-1"}
+
+    @pytest.mark.parametrize("odd", [b"\xff", b"\xe9t\xe9", 7, uuid4(), b"", None])
+    def test_what_others_set_can_not_keep_a_message_from_being_received(self, odd: Any) -> None:
+        """Microsoft's client hands out as it is what it can't decode, and sends nothing like it."""
+        texts = dict.fromkeys(("message_id", "session_id", "content_type"), odd)
+        properties = dict.fromkeys((TRACE.encode(), b"DeadLetterReason", b"DeadLetterErrorDescription"), odd)
+        numbers = {"sequence_number": 5, "delivery_count": 0, "enqueued_time_utc": None}
+        data = {"body": [b"{", b"}"], "body_type": AmqpMessageBodyType.DATA, "application_properties": properties}
+        made = cast("ServiceBusReceivedMessage", SimpleNamespace(**texts, **numbers, **data))
+        for read in (bus_messages.delivery(made).message, bus_messages.recorded(made).message):
+            assert read.body == b"{}"
+            assert read.message_id
+            assert {type(text) for text in (read.message_id, read.content_type)} == {str}
 
 
 async def test_everything_missing_is_named_at_once(server: ServiceBusServer) -> None:

@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from fluxx.errors import Unavailable
 from fluxx.model.job import Job, Status
 from fluxx.model.transitions import EVENT_OF
-from fluxx.telemetry import LOOP_FAILED, STEP_FAILED
+from fluxx.telemetry import LOOP_FAILED, MESSAGE_FAILED, STEP_FAILED
 from simulation.evidence import Evidence
 
 Invariant: TypeAlias = Callable[[Evidence], Iterator[str]]
@@ -31,7 +31,9 @@ def nothing_fails_but_by_what_is_away(seen: Evidence) -> Iterator[str]:
     yield from seen.fallen
     for who, fact, fields in seen.told:
         error = fields.get("error")
-        if fact in (STEP_FAILED, LOOP_FAILED) and not (isinstance(error, Unavailable) or error == Unavailable.__name__):
+        if fact in (STEP_FAILED, LOOP_FAILED, MESSAGE_FAILED) and not (
+            isinstance(error, Unavailable) or error == Unavailable.__name__
+        ):
             yield f"{who}: {fact.name} {fields!r}"
 
 

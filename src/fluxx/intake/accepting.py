@@ -24,7 +24,7 @@ from fluxx.ports.blobs import Blobs
 from fluxx.ports.bus import Delivery, Subscription
 from fluxx.ports.jobs import Acceptance, Accepted, JobStore
 from fluxx.ports.registrations import Registry
-from fluxx.telemetry import FILE_ACCEPTED, MESSAGE_ABANDONED, MESSAGE_POISONED, Facts
+from fluxx.telemetry import FILE_ACCEPTED, MESSAGE_ABANDONED, MESSAGE_FAILED, MESSAGE_POISONED, Facts
 
 BATCH: Final = 50
 WAIT: Final = 0.5
@@ -88,6 +88,10 @@ class Accepting:
                 self._facts.tell(FILE_ACCEPTED, file_id=message.file_id, new_jobs=len(accepted.new))
         except (Poison, Unavailable) as verdict:
             return verdict
+        except Exception as error:  # noqa: BLE001 - a fault of ours with one message must not hold up the others
+            name = type(error).__name__
+            self._facts.tell(MESSAGE_FAILED, trace=error, message_id=delivery.message.message_id, error=name)
+            return Unavailable(f"Internal error ({name}); see the log.")
         return None
 
     async def _accept(self, message: AcceptedFile, trace: str | None) -> Accepted:

@@ -32,11 +32,11 @@ def outgoing(message: Message) -> ServiceBusMessage:
 def incoming(received: ServiceBusReceivedMessage) -> Message:
     """Return what was received; a message without an id, as others may send it, goes by its sequence number."""
     return Message(
-        message_id=str(received.message_id or received.sequence_number),
+        message_id=_text(received.message_id) or str(received.sequence_number),
         body=_body(received),
-        order_key=received.session_id,
-        content_type=received.content_type or UNKNOWN_TYPE,
-        trace_context=_trace_context(received),
+        order_key=_text(received.session_id),
+        content_type=_text(received.content_type) or UNKNOWN_TYPE,
+        trace_context=_property(received, TRACE),
     )
 
 
@@ -51,8 +51,8 @@ def recorded(peeked: ServiceBusReceivedMessage) -> Recorded:
         message=incoming(peeked),
         sequence=peeked.sequence_number or 0,
         enqueued_at=peeked.enqueued_time_utc or datetime.fromtimestamp(0, UTC),
-        dead_letter_reason=peeked.dead_letter_reason,
-        dead_letter_description=peeked.dead_letter_error_description,
+        dead_letter_reason=_property(peeked, "DeadLetterReason"),
+        dead_letter_description=_property(peeked, "DeadLetterErrorDescription"),
     )
 
 
@@ -63,6 +63,12 @@ def _body(received: ServiceBusReceivedMessage) -> bytes:
     return body if isinstance(body, bytes) else str(body).encode()
 
 
-def _trace_context(received: ServiceBusReceivedMessage) -> str | None:
-    value = (received.application_properties or {}).get(TRACE.encode())
-    return value.decode() if isinstance(value, bytes) else None
+def _property(received: ServiceBusReceivedMessage, name: str) -> str | None:
+    return _text((received.application_properties or {}).get(name.encode()))
+
+
+def _text(value: object) -> str | None:
+    """Return a text that others set: whatever they wrote, receiving must not fail by it, or it would fail for ever."""
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return None if value is None else str(value)

@@ -80,7 +80,7 @@ class Service:
         context = api_context(self._world, self._roles, relay)
         app = create_app(context, roles=api_roles)
         if "jobs" in api_roles:
-            add_dashboard(app, dashboard_context(self._world, context))
+            add_dashboard(app, dashboard_context(self._world, context, self._roles))
         server = HttpServer(app, host=self._host, port=self._port, guarded=context.credentials.guarded)
         await server.listen()
         self.url = server.url

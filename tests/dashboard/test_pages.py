@@ -17,6 +17,7 @@ from fluxx.api.access.roles import PAGE_NEEDS
 from fluxx.dashboard.bulk import STEP
 from fluxx.model.job import Extractor, Job
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Submitted
+from fluxx.roles import Roles
 from fluxx.telemetry import SERVICE_STOPPED
 from support.access import known, setting
 from support.eventually import eventually
@@ -74,6 +75,26 @@ async def test_an_empty_service_says_what_to_do(tmp_path: Path) -> None:
         assert "Upload a file" in await empty.page("/dashboard/jobs")
         assert "Begin with a client application" in await empty.page("/dashboard/extractors")
         assert "There is no client application yet" in await empty.page("/dashboard/upload")
+
+
+async def test_a_process_offers_only_what_its_roles_have_a_right_to(tmp_path: Path) -> None:
+    cases: list[tuple[Roles, bool, bool]] = [
+        (frozenset({"jobs"}), False, False),
+        (frozenset({"jobs", "files"}), True, False),
+        (frozenset({"jobs", "registration"}), False, True),
+        (SERVING, True, True),
+    ]
+    for roles, uploads, registers in cases:
+        async with house(tmp_path, roles=roles) as fluxx:
+            client = await fluxx.client_application()
+            site = Site(fluxx, client, await fluxx.extractor(client, "https://ocr.example.com/extract"))
+            assert ('href="/dashboard/upload"' in await site.page("/dashboard")) is uploads
+            extractors = await site.page("/dashboard/extractors")
+            assert ("Try with a sample file" in extractors) is uploads
+            forms = ("Set API key", "Deactivate", "Add an extractor", "Add a client application")
+            assert [words in extractors for words in forms] == [registers] * len(forms)
+            await site.page("/dashboard/upload", 200 if uploads else 404)
+            await site.send("/dashboard/extractors/client", 303 if registers else 404, name="Another")
 
 
 async def test_the_overview_tells_the_counts_and_what_is_wrong(site: Site) -> None:

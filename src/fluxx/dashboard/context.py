@@ -17,15 +17,17 @@ from fluxx.ports.observing import Observer
 from fluxx.ports.presence import Presence
 from fluxx.ports.registrations import FileStore, RegistrationStore
 from fluxx.registration.registering import Registering
+from fluxx.roles import Roles
 from fluxx.telemetry import Facts
 
 
 class Visitor(msgspec.Struct, frozen=True, kw_only=True):
-    """Who looks at a page, what it may do, and the one client application that it sees (None: all)."""
+    """Who looks at a page, what it may do here, and the one client application that it sees (None: all)."""
 
     name: str
     may_operate: bool
-    may_administer: bool
+    may_upload: bool
+    may_register: bool
     client_application_id: UUID | None = None
 
     def sees(self, client_application_id: UUID) -> bool:
@@ -41,9 +43,12 @@ class Visitor(msgspec.Struct, frozen=True, kw_only=True):
 class DashboardContext(msgspec.Struct, frozen=True, kw_only=True):
     """The parts behind the pages.
 
-    ``visitor`` says who asks, None for whoever is let in without a key; ``knows`` whether a key is
+    ``roles`` are the process's: without ``registration`` and ``files`` it has no right to what those two write, and
+    no pages for it. ``visitor`` says who asks, None for whoever is let in without a key; ``knows`` whether a key is
     valid, None where no keys are configured.
     """
+
+    roles: Roles
 
     registrations: RegistrationStore
     registering: Registering

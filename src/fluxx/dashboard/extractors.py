@@ -59,9 +59,12 @@ class ExtractorPages:
         self._seeing = Seeing(context)
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the routes; only those that look, where the process doesn't register."""
+        looking = Route(PAGE, self.show, methods=["GET"])
+        if "registration" not in self._context.roles:
+            return [looking]
         return [
-            Route(PAGE, self.show, methods=["GET"]),
+            looking,
             Route(f"{PAGE}/client", self.add_client, methods=["POST"]),
             Route(f"{PAGE}/add", self.add, methods=["POST"]),
             Route(PAGE + "/{extractorId}/change", self.change, methods=["POST"]),

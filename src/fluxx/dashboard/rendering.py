@@ -14,7 +14,7 @@ HEADERS: Final = {"referrer-policy": "same-origin", "cache-control": "no-store"}
 """Under ``no-referrer`` a browser sends forms without their origin, and then they are refused."""
 
 STATIC: Final = "/dashboard/static"
-NOBODY: Final = Visitor(name="", may_operate=False, may_administer=False)
+NOBODY: Final = Visitor(name="", may_operate=False, may_upload=False, may_register=False)
 FILTERS: Final = {
     "ago": words.ago,
     "exact": words.exact,

@@ -33,7 +33,9 @@ class UploadPages:
         self._seeing = Seeing(context)
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the routes; none where the process takes no files."""
+        if "files" not in self._context.roles:
+            return []
         return [
             Route("/dashboard/upload", self.show, methods=["GET"]),
             Route("/dashboard/upload", self.upload, methods=["POST"]),

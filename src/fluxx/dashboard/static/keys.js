@@ -20,8 +20,9 @@ export function keyboard() {
     const isTyping = event.target.matches("input:not([type=checkbox], [type=radio]), select, textarea");
     if (!use.checked || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]")) return;
-    if (going && PAGES[event.key]) {
-      location.href = PAGES[event.key];
+    const page = going && PAGES[event.key] && document.querySelector(`nav a[href="${PAGES[event.key]}"]`);
+    if (page) {
+      page.click();
       return;
     }
     going = event.key === "g";

@@ -77,6 +77,12 @@ async def test_an_empty_service_says_what_to_do(tmp_path: Path) -> None:
         assert "There is no client application yet" in await empty.page("/dashboard/upload")
 
 
+async def test_what_is_no_page_is_told_on_a_page(site: Site) -> None:
+    for path in ("/dashboard/nosuch", "/dashboard/extractors/a/b", f"/dashboard/job/{uuid4()}"):
+        assert "There is no" in await site.page(path, 404)
+    assert (await site.send("/dashboard/nosuch", 404)).headers["content-type"].startswith("text/html")
+
+
 async def test_a_process_offers_only_what_its_roles_have_a_right_to(tmp_path: Path) -> None:
     cases: list[tuple[Roles, bool, bool]] = [
         (frozenset({"jobs"}), False, False),

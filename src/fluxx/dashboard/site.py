@@ -27,6 +27,8 @@ from fluxx.telemetry import REQUEST_UNAVAILABLE
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
+ELSEWHERE: Final = "/dashboard/{path:path}"
+
 STATUS_OF: Final[Mapping[type[FluxxError], HTTPStatus]] = {
     BadInput: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotFound: HTTPStatus.NOT_FOUND,
@@ -59,7 +61,12 @@ def dashboard_routes(context: DashboardContext) -> list[Route | Mount]:
     guard = _Explaining(context, renderer)
     routes: list[Route | Mount] = [guard.route(route) for page in pages for route in page.routes()]
     static = _Static(packages=[("fluxx.dashboard", "static")])
-    return [*routes, Mount(STATIC, static, name="dashboard-static")]
+    elsewhere = guard.route(Route(ELSEWHERE, _missing, methods=["GET", "POST"]))
+    return [*routes, Mount(STATIC, static, name="dashboard-static"), elsewhere]
+
+
+async def _missing(_request: Request) -> Response:
+    raise NotFound("There is no such page here.")
 
 
 class _Static(StaticFiles):

@@ -85,6 +85,8 @@ PAGE_NEEDS: Final[Mapping[tuple[str, str], Need]] = {
     ("POST", "/dashboard/extractors/add"): ADMIN,
     ("POST", "/dashboard/extractors/{extractorId}/change"): ADMIN,
     ("POST", "/dashboard/extractors/{extractorId}/key"): ADMIN,
+    ("GET", "/dashboard/{path:path}"): READ,  # a page that says that there is none
+    ("POST", "/dashboard/{path:path}"): READ,
 }
 """The pages, each with the rights of the routes above that do the same."""
 

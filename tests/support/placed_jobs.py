@@ -1,15 +1,21 @@
 """Puts jobs into the states that a test wants to look at, through the store, without a worker."""
 
-from collections.abc import Sequence
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
+from pathlib import Path
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from fluxx import settings, wiring
+from fluxx.clock import SystemClock
 from fluxx.model import transitions
 from fluxx.model.job import Extractor, Job, Status
 from fluxx.model.outcome import Outcome
 from fluxx.ports.jobs import Acceptance
+from fluxx.telemetry import Facts
 from fluxx.wiring import World
 
 
@@ -42,3 +48,25 @@ async def happened(world: World, job: Job, outcomes: Sequence[Outcome]) -> Job:
         assert await world.jobs.apply(transition)
         job = transition.job
     return job
+
+
+def placed_in(home: Path, *fates: Sequence[Outcome], name: str = "invoice.pdf", extractor: str = "ocr") -> list[str]:
+    """Put a job for each fate into the embedded database in ``home``, before anything runs; return their ids."""
+    return asyncio.run(_placed_in(home, fates, name, extractor))
+
+
+async def _placed_in(home: Path, fates: Sequence[Sequence[Outcome]], name: str, extractor: str) -> list[str]:
+    async with wiring.connect(
+        settings.load(fluxx_home=home), facts=Facts(), clock=SystemClock(), chance=random.Random(1)
+    ) as world:
+        registering = wiring.registering(world)
+        client = (await registering.register_client_application("Invoices")).client_application_id
+        added = await registering.register_extractor(client, name=extractor, extraction_url="https://ocr.example/jobs")
+        file = await wiring.uploading(world).upload(
+            client_application_id=client, file_name=name, content_type="application/pdf", content=_content()
+        )
+        return [str((await placed_job(world, file.file_id, added, fate)).job_id) for fate in fates]
+
+
+async def _content() -> AsyncIterator[bytes]:
+    yield b"%PDF-1.7 made up"

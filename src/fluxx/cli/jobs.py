@@ -9,6 +9,7 @@ import typer
 from fluxx.cli import output
 from fluxx.cli.exits import FAILED
 from fluxx.cli.grouping import group
+from fluxx.cli.intervening import cancel_jobs, retry_jobs
 from fluxx.cli.opening import with_world
 from fluxx.cli.options import AnyClientApplicationId, AsJson, JobId, JobIds
 from fluxx.cli.tables import Column, Room
@@ -38,7 +39,6 @@ StatusName = Literal["Queued", "Started", "Succeeded", "Failed"]
 Status = Annotated[StatusName | None, typer.Option("--status", case_sensitive=False, help="Only jobs in this state.")]
 Extractor = Annotated[UUID | None, typer.Option("--extractor", metavar="ID", help="Only those of this extractor.")]
 File = Annotated[UUID | None, typer.Option("--file", metavar="ID", help="Only those of this file.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; it becomes the jobs' status message.")]
 Limit = Annotated[
     int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Show at most this many, the newest.")
 ]
@@ -104,19 +104,8 @@ def watch_jobs(job_ids: JobIds) -> None:
         raise typer.Exit(FAILED)
 
 
-@jobs.command("cancel")
-def cancel_jobs(job_ids: JobIds, reason: Reason = "Cancelled by an operator.") -> None:
-    """Fail jobs that aren't final; work under way is dropped."""
-    with_world(lambda world: _cancelled(world, job_ids, reason))
-
-
-@jobs.command("retry")
-def retry_jobs(job_ids: JobIds, as_json: AsJson = False) -> None:
-    """Run final jobs again and print the new jobs' ids.
-
-    Each is a new job for the same file and extractor; asked twice, it is the same new job.
-    """
-    with_world(lambda world: _retried(world, job_ids, as_json=as_json))
+jobs.command("cancel")(cancel_jobs)
+jobs.command("retry")(retry_jobs)
 
 
 async def _listed(world: "World", wanted: "JobFilter", limit: int) -> Sequence["Seen"]:
@@ -137,25 +126,6 @@ async def _watched(world: "World", job_ids: Sequence[UUID]) -> Sequence["Seen"]:
 
     with display(world.clock) as shown:
         return await follow(world, by_ids(world, job_ids), expected=len(job_ids), display=shown)
-
-
-async def _cancelled(world: "World", job_ids: Sequence[UUID], reason: str) -> None:
-    from fluxx import wiring
-
-    for job_id in job_ids:
-        await wiring.intervention(world).cancel(job_id, reason=reason)
-
-
-async def _retried(world: "World", job_ids: Sequence[UUID], *, as_json: bool) -> None:
-    from fluxx import wiring
-    from fluxx.cli.job_json import job_json
-
-    for job_id in job_ids:
-        new = await wiring.intervention(world).retry(job_id)
-        if as_json:
-            output.json_line(job_json(await _one(world, new.job_id)))
-        else:
-            output.line(str(new.job_id))
 
 
 def _row(seen: "Seen") -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from fluxx.clock import Clock
-from fluxx.errors import Conflict
+from fluxx.errors import BadInput, Conflict
 from fluxx.model import transitions
 from fluxx.model.deadlines import Limits, deadline_of
 from fluxx.model.job import Job, Status
@@ -32,10 +32,13 @@ class Intervention:
     async def cancel(self, job_id: UUID, *, reason: str = "Cancelled by an operator.") -> Job:
         """Fail the job with ``reason``; work that is under way for it is dropped.
 
-        Raises ``NotFound``, or ``Conflict`` where the job is final.
+        Raises ``NotFound``, ``Conflict`` where the job is final, or ``BadInput`` for a reason that nobody could read.
         """
+        told = reason.strip()
+        if not told or not told.isprintable():
+            raise BadInput("reason must be printable and not blank.", field="reason")
         job = await self._store.seize(job_id, lease=SEIZE_LEASE)
-        transition = transitions.apply(job, Refused(reason), now=self._clock.now(), limits=self._limits)
+        transition = transitions.apply(job, Refused(told), now=self._clock.now(), limits=self._limits)
         if not await self._store.apply(transition):
             raise Conflict(f"Job {job_id} was changed by somebody else at the same moment; try again.")
         self._facts.tell(JOB_CANCELLED, job_id=job_id)

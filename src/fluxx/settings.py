@@ -147,6 +147,17 @@ class Settings(BaseSettings):
     def _lower(cls, value: Any) -> Any:
         return value.lower() if isinstance(value, str) else value
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _encodable(cls, value: Any) -> Any:
+        """Refuse bytes of the environment that aren't UTF-8: no log, page or JSON could show the setting."""
+        if isinstance(value, str | Path):
+            try:
+                str(value).encode()
+            except UnicodeEncodeError:
+                raise ValueError("is not text in UTF-8") from None
+        return value
+
     @model_validator(mode="after")
     def _consistent(self) -> "Settings":
         if self.poll_max_interval_seconds < self.poll_interval_seconds:
@@ -222,4 +233,5 @@ def load(app_configuration: Mapping[str, str] | None = None, /, **overrides: Any
 def _one_line(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     name = ".".join(str(part) for part in first["loc"]).upper()
-    return f"{name}: {first['msg']}" if name else first["msg"].removeprefix("Value error, ")
+    complaint = first["msg"].removeprefix("Value error, ")
+    return f"{name}: {complaint}" if name else complaint

@@ -48,7 +48,7 @@ def in_terminal(
     os.close(theirs)
     written = _all_written(ours, process.pid, at.encode(), typed)
     os.close(ours)
-    return process.wait(BOUND), written.decode().replace("\r\n", "\n")
+    return process.wait(BOUND), written.decode(errors="replace").replace("\r\n", "\n")
 
 
 def without_control(text: str) -> str:

@@ -39,6 +39,14 @@ def test_nonsense_is_refused_by_name(name: str, value: str, monkeypatch: pytest.
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_what_is_no_text_is_refused_by_name(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(name.upper(), os.fsdecode(b"bad \xff bytes"))
+    with pytest.raises(Misconfigured, match=name.upper()):
+        load()
+
+
 def test_settings_that_contradict_each_other_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POLL_MAX_INTERVAL_SECONDS", "1")

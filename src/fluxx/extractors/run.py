@@ -115,6 +115,8 @@ async def _bind(runner: web.AppRunner, host: str, port: int) -> str:
     site = web.TCPSite(runner, host, port)
     try:
         await site.start()
+    except UnicodeError:
+        raise Misconfigured(f"{host!r} is not an address to listen on.") from None
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         reason = "is in use" if taken else f"can't be used: {error.strerror or error}"

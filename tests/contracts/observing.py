@@ -64,7 +64,8 @@ class ObservingContract:
         await world.happened(slow, RESULT)
         counts = (await world.observer.since_the_beginning())[extractor.client_application_extractor_id]
         assert 45_000 <= counts.milliseconds < 75_000
-        assert (counts.time_to_result(0.5) or 99) < 30 < (counts.time_to_result(0.95) or 0) <= 60
+        assert (counts.longest_time_to_result(0.5) or 99) <= 30
+        assert counts.longest_time_to_result(0.95) in {50, 80}
 
     async def test_nothing_is_lost_or_counted_twice_by_many_writers(self, world: StoresWorld) -> None:
         extractor = await world.extractor()

@@ -103,13 +103,15 @@ def _row(name: str, all_time: "Counts", hour: "Counts") -> Sequence[str]:
     return (
         output.printable(name),
         *map(str, numbers),
-        _seconds(hour.time_to_result(0.5)),
-        _seconds(hour.time_to_result(0.95)),
+        _at_most(hour.longest_time_to_result(0.5)),
+        _at_most(hour.longest_time_to_result(0.95)),
     )
 
 
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f} s"
+def _at_most(seconds: float | None) -> str:
+    from fluxx.dashboard.words import at_most
+
+    return at_most(seconds).replace("\N{LESS-THAN OR EQUAL TO}", output.encodable("\N{LESS-THAN OR EQUAL TO}", "<="))
 
 
 def _change(change: "Change", extractors: "Mapping[UUID, Extractor]") -> Sequence[str]:

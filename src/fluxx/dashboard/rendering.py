@@ -19,6 +19,7 @@ FILTERS: Final = {
     "ago": words.ago,
     "exact": words.exact,
     "duration": words.duration,
+    "at_most": words.at_most,
     "size": words.size,
     "number": words.number,
     "percent": words.percent,

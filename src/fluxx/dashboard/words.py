@@ -3,12 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from fluxx.model.counts import BOUNDS
 from fluxx.model.why import words_for
 
 JUST_NOW: Final = 2.0
 """Seconds."""
 
 STEPS: Final = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+MINUTE: Final = 60
 KILO: Final = 1024
 
 
@@ -32,6 +34,15 @@ def duration(span: timedelta | float | None) -> str:
     if span is None:
         return "\N{EN DASH}"
     return words_for(span if isinstance(span, timedelta) else timedelta(seconds=span))
+
+
+def at_most(seconds: float | None) -> str:
+    """Return an upper bound of ``Counts``: ``≤ 7 s``, ``> 2 h`` where nothing bounds it, a dash for none."""
+    if seconds is None:
+        return "\N{EN DASH}"
+    bound = min(seconds, BOUNDS[-1])
+    shown = f"{bound:g} s" if bound < MINUTE else words_for(timedelta(seconds=bound))
+    return f"\N{LESS-THAN OR EQUAL TO} {shown}" if bound == seconds else f"> {shown}"
 
 
 def size(count: int | None) -> str:

@@ -6,14 +6,20 @@ everything that shows a number (page, metrics, ``fluxx top``) adds those up. Pur
 
 from collections.abc import Sequence
 from itertools import accumulate
+from math import inf
 from typing import Final, Self
 
 import msgspec
 
 from fluxx.model.job import Job, Status
 
-BOUNDS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0)
-"""Upper bounds (seconds) of the classes that times to a result fall into; a last class has none."""
+BOUNDS: Final = (0.5, 1.5, 3.0, 7.0, 15.0, 30.0, 50.0, 80.0, 120.0, 180.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0)
+"""Upper bounds (seconds) of the classes that times to a result fall into; a last class has none.
+
+A result comes a moment after a poll, so the times of many jobs crowd there. With the default settings the first polls
+are made about 5, 12, 23, 39, 63, 99, 153 and 210 seconds after the job was queued, and an extractor that names its own
+wait mostly names whole seconds: bounds lie between all these, so that each crowd falls into one class as a whole.
+"""
 
 NO_TIMES: Final = (0,) * (len(BOUNDS) + 1)
 
@@ -71,20 +77,16 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         """The share of the finished that succeeded; None where nothing finished."""
         return self.succeeded / self.finished if self.finished else None
 
-    def time_to_result(self, share: float) -> float | None:
-        """Return the seconds within which ``share`` of the results came, as well as the classes tell it.
+    def longest_time_to_result(self, share: float) -> float | None:
+        """Return the seconds within which ``share`` of the results came at the latest: the bound of a class.
 
-        Within a class times are taken for evenly spread; None where there was no result.
+        Where in its class a time lies, nobody knows. ``inf`` for the last class; None where there was no result.
         """
-        if not self.succeeded or not any(self.times):
-            return None
-        wanted = share * sum(self.times)
         ends = list(accumulate(self.times))
-        place = next(place for place, end in enumerate(ends) if end >= wanted and end)
-        low = BOUNDS[place - 1] if place else 0.0
-        high = BOUNDS[place] if place < len(BOUNDS) else 2 * BOUNDS[-1]
-        before = ends[place] - self.times[place]
-        return low + (high - low) * max(wanted - before, 0.0) / self.times[place]
+        if not ends[-1]:
+            return None
+        place = next(place for place, end in enumerate(ends) if end and end >= share * ends[-1])
+        return BOUNDS[place] if place < len(BOUNDS) else inf
 
 
 def total(counts: Sequence[Counts]) -> Counts:

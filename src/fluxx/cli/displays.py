@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from fluxx.cli.output import encodable, line, printable, styled
-from fluxx.cli.tables import Column, Room, Row, laid_out
+from fluxx.cli.tables import GAP, Column, Room, Row, laid_out_in_part, shortened
 from fluxx.cli.watching import Display, Seen
 from fluxx.clock import Clock
 from fluxx.model.job import JobStatus
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 COLUMNS: Final = (
-    Column("FILE"),
-    Column("EXTRACTOR"),
+    Column("FILE", Room.NAME),
+    Column("EXTRACTOR", Room.NAME),
     Column("STATUS", Room.WHOLE),
     Column("POLLS", Room.WHOLE, right=True),
     Column("TIME", Room.WHOLE, right=True),
@@ -58,6 +58,7 @@ class PlainDisplay:
     def __init__(self) -> None:
         self._told: dict[UUID, int] = {}
         self._arrow = encodable("→", "->")
+        self._ellipsis = encodable("…", "~")
 
     def update(self, seen: Sequence[Seen]) -> None:
         """Print what is new since the last look."""
@@ -77,8 +78,9 @@ class PlainDisplay:
         changed = before is not None and before.status is not now.status
         status = f"{before.status} {self._arrow} {now.status}" if before and changed else now.status
         message = "" if before is None else now.message or ""
-        parts = (f"{now.timestamp:%H:%M:%S}", seen.file_name, seen.extractor_name, status, message)
-        return "  ".join(printable(part) for part in parts if part)
+        names = [shortened(printable(name), ellipsis=self._ellipsis) for name in (seen.file_name, seen.extractor_name)]
+        parts = (f"{now.timestamp:%H:%M:%S}", *names, status, printable(message))
+        return GAP.join(part for part in parts if part)
 
 
 class LiveDisplay:
@@ -101,12 +103,7 @@ class LiveDisplay:
 
     def _fitted(self, seen: Sequence[Seen]) -> Sequence[Row]:
         rows = [self._row(each) for each in seen]
-        width = self._live.console.width
-        tries = (
-            laid_out(COLUMNS[:count], [row[:count] for row in rows], width=width, ellipsis=self._ellipsis)
-            for count in range(len(COLUMNS), 0, -1)
-        )
-        return next((fitting for fitting in tries if fitting is not None), rows)
+        return laid_out_in_part(COLUMNS, rows, width=self._live.console.width, ellipsis=self._ellipsis)[0]
 
     def _row(self, seen: Seen) -> tuple[str, ...]:
         job = seen.job

@@ -14,7 +14,7 @@ clients: Final = group("Register client applications: whoever hands in files.")
 
 COLUMNS: Final = (
     Column("CLIENT APPLICATION", Room.WHOLE),
-    Column("NAME"),
+    Column("NAME", Room.NAME),
     Column("ACTIVE", Room.WHOLE),
     Column("CREATED (UTC)", Room.WHOLE),
 )

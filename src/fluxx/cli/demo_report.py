@@ -17,8 +17,8 @@ from fluxx.cli.watching import Seen
 from fluxx.model.job import Status
 
 COLUMNS: Final = (
-    Column("FILE"),
-    Column("EXTRACTOR"),
+    Column("FILE", Room.NAME),
+    Column("EXTRACTOR", Room.NAME),
     Column("STATUS", Room.WHOLE),
     Column("POLLS", Room.WHOLE, right=True),
     Column("TIME", Room.WHOLE, right=True),

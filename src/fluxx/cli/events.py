@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fluxx.ports.bus import Recorded, Subscription
     from fluxx.wiring import World
 
+EVENTS: Final = (("TIME (UTC)", 19), ("EVENT", 12), ("JOB", 36), ("SAYS", 0))
+DEAD: Final = (("TIME (UTC)", 19), ("REASON", 24), ("SAYS", 0))
 PAGE: Final = 500
 LOOK_EVERY: Final = 0.5
 """Seconds between two looks with --follow."""
@@ -36,13 +38,16 @@ def show_events(as_json: AsJson = False, follow: Follow = False, job: OfJob = No
 async def _events(world: "World", as_json: bool, follow: bool, job: UUID | None) -> None:
     settings = world.settings
     subscription = world.bus.subscription(settings.topic_job_status, settings.job_status_subscription)
+    stream = output.Stream(EVENTS, empty="No events.")
     async for recorded in _browsed(subscription, dead=False, follow=follow):
         if job is not None and recorded.message.order_key != str(job):
             continue
         if as_json:
             output.raw_line(recorded.message.body)
         else:
-            output.line(_words(recorded))
+            stream.row(*_cells(recorded))
+    if not as_json:
+        stream.end()
 
 
 async def _dead(world: "World", as_json: bool, follow: bool) -> None:
@@ -51,6 +56,7 @@ async def _dead(world: "World", as_json: bool, follow: bool) -> None:
 
     settings = world.settings
     subscription = world.bus.subscription(settings.topic_accepted_file, settings.accepted_file_subscription)
+    stream = output.Stream(DEAD, empty="No dead messages.")
     async for recorded in _browsed(subscription, dead=True, follow=follow):
         if as_json:
             output.json_line(
@@ -63,13 +69,11 @@ async def _dead(world: "World", as_json: bool, follow: bool) -> None:
                 }
             )
         else:
-            parts = (
-                output.moment(recorded.enqueued_at),
-                recorded.dead_letter_reason or "",
-                recorded.dead_letter_description or "",
-                unsigned(recorded.message.body.decode(errors="replace")),
-            )
-            output.line("  ".join(output.printable(part) for part in parts))
+            body = unsigned(recorded.message.body.decode(errors="replace"))
+            said = f"{recorded.dead_letter_description or ''}  {body}"
+            stream.row(output.moment(recorded.enqueued_at), recorded.dead_letter_reason or "", said)
+    if not as_json:
+        stream.end()
 
 
 async def _browsed(subscription: "Subscription", *, dead: bool, follow: bool) -> AsyncIterator["Recorded"]:
@@ -87,7 +91,7 @@ async def _browsed(subscription: "Subscription", *, dead: bool, follow: bool) ->
             await asyncio.sleep(LOOK_EVERY)
 
 
-def _words(recorded: "Recorded") -> str:
+def _cells(recorded: "Recorded") -> tuple[str, str, str, str]:
     import msgspec
 
     from fluxx.messages import job_status
@@ -95,8 +99,7 @@ def _words(recorded: "Recorded") -> str:
     try:
         envelope = job_status.decode(recorded.message.body)
     except msgspec.DecodeError:
-        return f"{output.moment(recorded.enqueued_at)}  (not one of ours: message {recorded.message.message_id})"
+        return output.moment(recorded.enqueued_at), "-", "-", f"not one of ours: message {recorded.message.message_id}"
     data = envelope.data
     name = envelope.type.removeprefix(job_status.TYPE_PREFIX)
-    parts = (output.moment(data.timestamp), name, str(data.job_id), data.result_summary or data.error_message or "")
-    return "  ".join(output.printable(part) for part in parts).rstrip()
+    return output.moment(data.timestamp), name, str(data.job_id), data.result_summary or data.error_message or ""

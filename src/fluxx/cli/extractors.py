@@ -22,7 +22,7 @@ extractors: Final = group("Register extractors, or serve those that come with Fl
 
 COLUMNS: Final = (
     Column("EXTRACTOR", Room.WHOLE),
-    Column("NAME"),
+    Column("NAME", Room.NAME),
     Column("ACTIVE", Room.WHOLE),
     Column("EXTRACTION URL"),
     Column("POLLING URL"),

@@ -23,8 +23,8 @@ jobs: Final = group("Look at jobs, follow them, cancel them, run them again.")
 
 COLUMNS: Final = (
     Column("JOB", Room.WHOLE),
-    Column("FILE"),
-    Column("EXTRACTOR"),
+    Column("FILE", Room.NAME),
+    Column("EXTRACTOR", Room.NAME),
     Column("STATUS", Room.WHOLE),
     Column("AGE", Room.WHOLE, right=True),
 )

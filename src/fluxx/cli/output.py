@@ -76,7 +76,7 @@ def hint(text: str) -> None:
 
 
 def listing(columns: "Sequence[Column]", rows: "Iterable[Row]", *, empty: str) -> None:
-    """Print rows under their titles: as a table that fits the terminal, or uncut in a pipe.
+    """Print rows under their titles: as a table that fits the terminal; in a pipe only very long names are cut.
 
     ``empty`` is said on stderr where there are no rows.
     """
@@ -86,16 +86,42 @@ def listing(columns: "Sequence[Column]", rows: "Iterable[Row]", *, empty: str) -
     if not shown:
         hint(empty)
         return
+    ellipsis = encodable("…", "~")
     if not sys.stdout.isatty():
-        for row in tables.laid_out(columns, shown, width=sys.maxsize) or []:
+        for row in tables.laid_out(columns, shown, width=sys.maxsize, ellipsis=ellipsis) or []:
             line(tables.GAP.join(row).rstrip())
         return
-    laid_out = tables.laid_out(columns, shown, width=terminal_width(), ellipsis=encodable("…", "~"))
+    laid_out = tables.laid_out(columns, shown, width=terminal_width(), ellipsis=ellipsis)
     if laid_out is None:
-        for each in tables.blocks(columns, shown):
+        for each in tables.blocks(columns, shown, ellipsis=ellipsis):
             line(each)
     else:
         _print_styled(laid_out)
+
+
+class Stream:
+    """A listing whose rows come one by one, so that its columns have fixed widths; the last one is open."""
+
+    def __init__(self, columns: "Sequence[tuple[str, int]]", *, empty: str) -> None:
+        self._columns = columns
+        self._empty = empty
+        self._is_begun = False
+
+    def row(self, *cells: str) -> None:
+        """Print a row, at once; the titles before the first one."""
+        if not self._is_begun:
+            self._is_begun = True
+            self._print([title for title, _ in self._columns])
+        self._print(cells)
+
+    def end(self) -> None:
+        """Say on stderr where there was no row."""
+        if not self._is_begun:
+            hint(self._empty)
+
+    def _print(self, cells: Sequence[str]) -> None:
+        padded = [f"{printable(cell):<{width}}" for cell, (_, width) in zip(cells, self._columns, strict=True)]
+        line("  ".join(padded).rstrip())
 
 
 def styled(rows: "Iterable[Row]") -> "list[Text]":

@@ -54,7 +54,8 @@ def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: 
         arrays = f"{_arrays(into)} WHERE true {otherwise}"
         return _sqlite(f'INSERT INTO "{table.name}" ({names}) SELECT * FROM {arrays}', into)  # noqa: S608 - our own tables' names
     if dialect == "postgresql":
-        return _postgresql(f"INSERT INTO {_qualified(table)} ({names}) SELECT * FROM {_recordset(into)} {otherwise}")  # noqa: S608 - as above
+        sql = f"INSERT INTO {_qualified(table)} ({names}) SELECT * FROM {_recordset(into)} {otherwise}"  # noqa: S608 - as above
+        return _postgresql(sql, len(into))
     statement = insert(table)
     return _executed(statement, columns)
 
@@ -70,7 +71,8 @@ def updating(table: Table, columns: Sequence[str], dialect: str) -> Making:
     if dialect == "sqlite":
         return _sqlite(f'UPDATE "{table.name}" AS old SET {settings} FROM {_arrays(named)} WHERE {fenced}', named)  # noqa: S608 - as above
     if dialect == "postgresql":
-        return _postgresql(f"UPDATE {_qualified(table)} AS old SET {settings} FROM {_recordset(named)} WHERE {fenced}")  # noqa: S608 - as above
+        sql = f"UPDATE {_qualified(table)} AS old SET {settings} FROM {_recordset(named)} WHERE {fenced}"  # noqa: S608 - as above
+        return _postgresql(sql, len(named))
     statement = (
         update(table)
         .where(table.c[KEY] == bindparam("key"), table.c[FENCE] == bindparam("fence"))
@@ -96,8 +98,9 @@ def _arrays(columns: Sequence[Column[Any]]) -> str:
     return f"(SELECT {values} FROM json_each(?)) AS new"  # noqa: S608 - places only
 
 
-def _postgresql(sql: str) -> Making:
-    return lambda rows: _handed(sql, [{f"v{place}": value for place, value in enumerate(row)} for row in rows])
+def _postgresql(sql: str, width: int) -> Making:
+    names = [f"v{place}" for place in range(width)]
+    return lambda rows: _handed(sql, [dict(zip(names, row, strict=True)) for row in rows])
 
 
 def _recordset(columns: Sequence[Column[Any]]) -> str:

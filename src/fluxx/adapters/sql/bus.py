@@ -89,6 +89,14 @@ class DatabaseSubscription:
         self._news = news
         # IX_BusMessage_Topic_Subscription
         self._mine = (bus_message.c.Topic == topic, bus_message.c.Subscription == name)
+        # Made once: an idle service looks several times a second.
+        self._visible = (
+            select(bus_message)
+            .where(*self._mine, bus_message.c.DeadLetterReason.is_(None), bus_message.c.VisibleAt <= bindparam("now"))
+            .order_by(bus_message.c.BusMessageID)
+            .with_for_update(skip_locked=True)
+            .with_hint(bus_message, "WITH (UPDLOCK, READPAST, ROWLOCK)", "mssql")
+        )
 
     async def receive(self, *, limit: int, wait: float) -> Sequence[Delivery]:
         """See ``Subscription.receive``."""
@@ -104,15 +112,7 @@ class DatabaseSubscription:
 
     def _lock(self, connection: Connection, limit: int) -> Sequence[Delivery]:
         now, token = self._clock.now(), uuid4()
-        visible = (
-            select(bus_message)
-            .where(*self._mine, bus_message.c.DeadLetterReason.is_(None), bus_message.c.VisibleAt <= now)
-            .order_by(bus_message.c.BusMessageID)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-            .with_hint(bus_message, "WITH (UPDLOCK, READPAST, ROWLOCK)", "mssql")
-        )
-        rows = connection.execute(visible).all()
+        rows = connection.execute(self._visible.limit(limit), {"now": now}).all()
         until = now + timedelta(seconds=LOCK_SECONDS)
         if rows:
             connection.execute(LOCKING, [{"id": row.BusMessageID, "until": until, "token": token} for row in rows])

@@ -1,24 +1,36 @@
 """Callers that stop reading, or stop sending, hold nothing up."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 from msgspec.structs import replace
-from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
 
+from fluxx.api.access.callers import Role
+from fluxx.api.access.roles import NEEDS, PAGE_NEEDS
 from fluxx.api.app import create_app
-from fluxx.api.patience import patiently
+from fluxx.api.connection import Connection
+from fluxx.api.patience import LEAST_RATE, SILENCE_SECONDS, Patience
 from fluxx.api.server import HttpServer
+from fluxx.dashboard.session import SIGN_IN
+from fluxx.dashboard.site import add_dashboard
 from fluxx.model.outcome import Extracted, Submitted
 from fluxx.ports.blobs import Opened
 from fluxx.running import api_context
 from fluxx.telemetry import REQUEST_FAILED
+from fluxx.wiring_dashboard import dashboard_context
+from simulation.virtual_loop import VirtualLoop
+from support.access import Known, known, setting
 from support.facts import BOUND
 from support.placed_jobs import placed_job
-from support.service import house
+from support.service import House, house
 from support.serving import serving
 
 ENDLESS = 2**50
@@ -62,21 +74,143 @@ async def test_a_reader_that_goes_away_ends_the_reading(tmp_path: Path) -> None:
         assert fluxx.heard.of(REQUEST_FAILED) == []
 
 
-async def test_a_sender_that_stops_is_given_up() -> None:
-    async def stopping() -> AsyncIterator[bytes]:
-        yield b"the beginning"
-        await asyncio.Event().wait()
+class Hasty(Connection):
+    """Gives a body that was answered before its end little time to end."""
 
-    pieces = patiently(stopping(), 0.02)
-    assert await anext(pieces) == b"the beginning"
-    with pytest.raises(HTTPException) as given_up:
-        await anext(pieces)
-    assert given_up.value.status_code == 408
+    head_seconds = 0.5
 
 
-async def test_patience_begins_anew_with_every_piece() -> None:
-    async def steady() -> AsyncIterator[bytes]:
-        for number in range(100):
-            yield b"%d" % number
+class Slow(msgspec.Struct, frozen=True):
+    """A guarded service that has ``patience`` seconds for a body."""
 
-    assert [piece async for piece in patiently(steady(), 5)] == [b"%d" % number for number in range(100)]
+    house: House
+    port: int
+    key: Known
+    client: UUID
+
+    async def begin(self, method: str, path: str, *, length: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Send a head that promises ``length`` bytes, and the first of them; with a key where one is asked for."""
+        unknown = dict.fromkeys(("extractorId", "fileId", "jobId"), uuid4())
+        place = path.format(**unknown, clientAppId=self.client)
+        place += f"?clientApplicationId={self.client}" if path == "/files" else ""
+        kind = next(kind for beginning, kind in KINDS.items() if path.startswith(beginning))
+        key = "" if path == SIGN_IN else f"Authorization: {self.key.headers['Authorization']}\r\n"
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        head = f"{method} {place} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{key}\r\n"
+        writer.write(head.encode() + (PART if kind.startswith("multipart") else b"{"))
+        return reader, writer
+
+
+KINDS = {
+    "/files": "multipart/form-data; boundary=b",
+    "/dashboard/upload": "multipart/form-data; boundary=b",
+    "/registration": "application/json",
+    "/": "application/x-www-form-urlencoded",
+}
+PART = b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\n'
+READ_A_BODY = {(method, path) for method, path in [*NEEDS, *PAGE_NEEDS] if method in ("POST", "PATCH")} - {
+    ("POST", "/extractor/job/{jobId}/cancel"),
+    ("POST", "/extractor/job/{jobId}/retry"),
+    ("POST", "/dashboard/sign-out"),
+}
+
+
+@asynccontextmanager
+async def impatient(home: Path, *, patience: float) -> AsyncIterator[Slow]:
+    """Serve with another patience than the service's own."""
+    key = known(Role.ADMIN)
+    async with house(home, roles=frozenset({"registration", "files", "jobs"}), api_keys=setting(key)) as fluxx:
+        context = api_context(fluxx.world)
+        app = create_app(context, patience=patience)
+        add_dashboard(app, dashboard_context(fluxx.world, context))
+        server = HttpServer(app, host="127.0.0.1", port=0, connection=Hasty)
+        async with serving(server):
+            yield Slow(fluxx, server.port, key, await fluxx.client_application())
+        context.live.close()
+
+
+async def whole_answer(reader: asyncio.StreamReader) -> tuple[int, bytes, bytes]:
+    """The status, head and body of the one answer, once the server has closed the connection."""
+    async with asyncio.timeout(BOUND):
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    return int(head.split()[1]), head, body
+
+
+async def test_on_no_route_a_body_that_stops_holds_a_connection(tmp_path: Path) -> None:
+    async with impatient(tmp_path, patience=0.2) as slow:
+
+        async def given_up(route: tuple[str, str]) -> bool:
+            reader, writer = await slow.begin(*route, length=1000)
+            status, head, body = await whole_answer(reader)
+            writer.close()
+            if status != 408:
+                return False
+            assert b"content-type: application/problem+json" in head
+            assert b"connection: close" in head
+            assert b"x-content-type-options: nosniff" in head
+            assert json.loads(body)["status"] == 408
+            return True
+
+        routes = [*NEEDS, *PAGE_NEEDS]
+        answers = await asyncio.gather(*(given_up(route) for route in routes))
+        assert {route for route, is_given_up in zip(routes, answers, strict=True) if is_given_up} == READ_A_BODY
+        assert slow.house.heard.of(REQUEST_FAILED) == []
+        assert not [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
+
+
+async def test_single_bytes_win_no_time(tmp_path: Path) -> None:
+    async with impatient(tmp_path, patience=0.2) as slow:
+        reader, writer = await slow.begin("POST", SIGN_IN, length=1000)
+        answer = asyncio.create_task(whole_answer(reader))
+        while not answer.done():
+            writer.write(b"x")
+            await asyncio.wait([answer], timeout=0.05)
+        assert (await answer)[0] == 408
+        writer.close()
+
+
+@pytest.mark.parametrize("path", [SIGN_IN, "/files", "/registration/client-applications"])
+async def test_pieces_that_come_slowly_but_steadily_are_waited_for(tmp_path: Path, path: str) -> None:
+    patience, piece, pieces = 1.0, b"x" * 1000, 15
+    async with impatient(tmp_path, patience=patience) as slow:
+        reader, writer = await slow.begin("POST", path, length=len(piece) * pieces + 1)
+        answer = asyncio.create_task(reader.readline())
+        for _ in range(pieces):
+            assert not answer.done()
+            writer.write(piece)
+            await asyncio.wait([answer], timeout=patience / 10)
+        writer.write(b"x" * len(PART))
+        assert int((await asyncio.wait_for(answer, BOUND)).split()[1]) in (400, 422)  # the body made no sense
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    ("every", "size", "is_given_up"),
+    [
+        (1, LEAST_RATE, False),
+        (SILENCE_SECONDS - 1, int(SILENCE_SECONDS * LEAST_RATE), False),
+        (1, LEAST_RATE - 50, True),
+        (SILENCE_SECONDS - 1, 1, True),
+        (SILENCE_SECONDS + 1, 10**6, True),
+    ],
+)
+def test_how_slow_a_body_may_come(every: float, size: int, is_given_up: bool) -> None:  # noqa: FBT001
+    loop = VirtualLoop()
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        piece = loop.create_future()
+        loop.call_later(every, piece.set_result, {"type": "http.request", "body": bytes(size), "more_body": True})
+        return await piece
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        for _ in range(2000):
+            if (await receive())["type"] == "http.disconnect":
+                break
+        await PlainTextResponse("read")(scope, receive, send)
+
+    loop.run_until_complete(Patience(app, seconds=SILENCE_SECONDS)({"type": "http"}, receive, send))
+    assert [message["status"] for message in sent if "status" in message] == [408 if is_given_up else 200]

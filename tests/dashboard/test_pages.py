@@ -25,6 +25,8 @@ from support.facts import BOUND
 from support.placed_jobs import placed_job
 from support.service import House, house
 
+SIGN_OUT = "/dashboard/sign-out"
+"""Its form has no fields, and isn't read."""
 SERVING = frozenset({"registration", "files", "jobs"})
 
 
@@ -283,6 +285,16 @@ async def test_files_are_uploaded_through_the_form(site: Site) -> None:
         "/dashboard/upload/sample", files=[("client", (None, str(site.client)))], headers=own
     )
     assert sample.status_code == 303, sample.text
+
+
+@pytest.mark.parametrize("path", [path for method, path in PAGE_NEEDS if method == "POST" and path != SIGN_OUT])
+async def test_a_form_that_does_not_say_how_long_it_is_is_not_read(site: Site, path: str) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"key=x"
+
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    answer = await site.fluxx.http.post(path, content=pieces(), headers=kind)
+    assert (answer.status_code, "The form must say how long it is." in answer.text) == (411, True)
 
 
 @pytest.mark.parametrize("header", [{"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}])

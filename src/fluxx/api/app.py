@@ -14,6 +14,7 @@ from fluxx.api.jobs import JobRoutes
 from fluxx.api.last_resort import LastResort
 from fluxx.api.live import LiveRoutes
 from fluxx.api.openapi import DescribedApi
+from fluxx.api.patience import SILENCE_SECONDS, Patience
 from fluxx.api.problems import answer_errors
 from fluxx.api.registration import RegistrationRoutes
 
@@ -29,8 +30,13 @@ VERSION: Final = "1"
 """Of the HTTP contract; it grows when a caller has to change."""
 
 
-def create_app(context: ApiContext, *, roles: AbstractSet[str] = ALL_ROLES) -> DescribedApi:
-    """Return the ASGI application that serves ``roles``: those of ``ROUTES``; others are none of its business."""
+def create_app(
+    context: ApiContext, *, roles: AbstractSet[str] = ALL_ROLES, patience: float = SILENCE_SECONDS
+) -> DescribedApi:
+    """Return the ASGI application that serves ``roles``: those of ``ROUTES``; others are none of its business.
+
+    ``patience`` is how many seconds a body may be waited for.
+    """
     app = DescribedApi(
         title="Fluxx Extraction",
         version=VERSION,
@@ -45,6 +51,7 @@ def create_app(context: ApiContext, *, roles: AbstractSet[str] = ALL_ROLES) -> D
         Guard, credentials=context.credentials, rates=context.rates, routes=app.router.routes, facts=context.facts
     )
     app.add_middleware(LastResort, facts=context.facts)
+    app.add_middleware(Patience, seconds=patience)
     app.add_middleware(SecurityHeaders)
     for role, routes in ROUTES.items():
         if role in roles:

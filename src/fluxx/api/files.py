@@ -17,7 +17,6 @@ from fluxx.api.blob_response import Blob, blob_response
 from fluxx.api.context import ApiContext
 from fluxx.api.multipart import FIELD, file_part
 from fluxx.api.openapi import also, answer, new_router, problems, returns
-from fluxx.api.patience import patiently
 from fluxx.api.schemas import AcceptedUpload, FileDetails
 from fluxx.errors import BadInput, NotFound, TooLarge
 from fluxx.messages.accepted_file import trace_context
@@ -25,8 +24,6 @@ from fluxx.messages.accepted_file import trace_context
 FileId = Annotated[UUID, Path(alias="fileId", description="The file's id.")]
 FORM_OVERHEAD: Final = 64 * 1024
 """Bytes that a form may have around its file before its declared length alone shows that it is too large."""
-SILENCE_SECONDS: Final = 60.0
-"""Longest wait for the next piece of an upload."""
 
 _UNIX_TIME: Final = re.compile(r"[0-9]{1,15}")
 _BYTES: Final = {"type": "string", "format": "binary"}
@@ -99,7 +96,7 @@ class FileRoutes:
         """Upload a file as the form field `file`; a job follows for each active extractor."""
         caller.check(client_application_id, f"There is no active client application {client_application_id}.")
         self._check_declared_length(request)
-        part = await file_part(_boundary(request), patiently(request.stream(), SILENCE_SECONDS))
+        part = await file_part(_boundary(request), request.stream())
         file = await self._uploading.upload(
             client_application_id=client_application_id,
             file_name=part.file_name,

@@ -24,7 +24,7 @@ _WHEN: Final = {
     HTTPStatus.BAD_REQUEST: "A parameter or the body is malformed; `field` names it.",
     HTTPStatus.FORBIDDEN: "The signature is missing, wrong or expired.",
     HTTPStatus.NOT_FOUND: "There is no such thing.",
-    HTTPStatus.REQUEST_TIMEOUT: "The body stopped coming.",
+    HTTPStatus.REQUEST_TIMEOUT: "The body stopped coming, or came too slowly.",
     HTTPStatus.CONFLICT: "Its state forbids it.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "The body has the wrong content type.",

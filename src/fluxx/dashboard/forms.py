@@ -1,11 +1,13 @@
 """What comes back from forms: only from our own pages, in bounds, as text."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -43,13 +45,27 @@ class Fields:
         return [an_id(value, field=name) for value in self._fields.get(name, [])]
 
 
-async def fields_of(request: Request) -> Fields:
-    """Return the fields of a form of ours; raise 403, 413 or ``BadInput``."""
+@asynccontextmanager
+async def form_of(
+    request: Request, *, largest: int, too_large: str, max_files: int, max_fields: int
+) -> AsyncIterator[FormData]:
+    """Give a form of ours of up to ``largest`` bytes; raise 403, 411, or 413 in the words ``too_large``.
+
+    One that comes in chunks doesn't say how long it is; no browser sends it so.
+    """
     check_origin(request.headers)
-    declared = request.headers.get("content-length", "0")
-    if not declared.isdecimal() or int(declared) > LARGEST_FORM:
-        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The form is too large.")
-    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+    if "transfer-encoding" in request.headers:
+        raise HTTPException(HTTPStatus.LENGTH_REQUIRED, "The form must say how long it is.")
+    if int(request.headers.get("content-length", "0")) > largest:
+        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large)
+    async with request.form(max_files=max_files, max_fields=max_fields) as form:
+        yield form
+
+
+async def fields_of(request: Request) -> Fields:
+    """Return the fields of a form without files; raises as ``form_of`` does."""
+    words = "The form is too large."
+    async with form_of(request, largest=LARGEST_FORM, too_large=words, max_files=0, max_fields=MOST_FIELDS) as form:
         fields: dict[str, list[str]] = {}
         for name, value in form.multi_items():
             if isinstance(value, str):

@@ -1,18 +1,16 @@
 """The page Upload: hand in files for a client application and watch what becomes of them."""
 
 from collections.abc import AsyncIterator, Sequence
-from http import HTTPStatus
 from typing import Final
 from uuid import UUID
 
 from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from fluxx.dashboard.context import DashboardContext
-from fluxx.dashboard.forms import an_id, check_origin
+from fluxx.dashboard.forms import an_id, fields_of, form_of
 from fluxx.dashboard.rendering import Renderer
 from fluxx.dashboard.seeing import Seeing
 from fluxx.errors import BadInput
@@ -48,9 +46,8 @@ class UploadPages:
 
     async def upload(self, request: Request) -> Response:
         """Take files; lead to the one file's page, or to the jobs of all."""
-        check_origin(request.headers)
-        self._check_declared_length(request)
-        async with request.form(max_files=MOST_FILES, max_fields=10) as form:
+        largest, words = self._context.uploading.max_bytes + FORM_OVERHEAD, "That is more than MAX_UPLOAD_BYTES allows."
+        async with form_of(request, largest=largest, too_large=words, max_files=MOST_FILES, max_fields=10) as form:
             chosen = str(form.get("client", ""))
             parts = [part for part in form.getlist("file") if isinstance(part, UploadFile) and part.filename]
             try:
@@ -62,9 +59,8 @@ class UploadPages:
 
     async def sample(self, request: Request) -> Response:
         """Hand in a sample document, to see the extractors of a client application at work."""
-        check_origin(request.headers)
-        async with request.form(max_files=0, max_fields=10) as form:
-            client = self._client(request, str(form.get("client", "")))
+        fields = await fields_of(request)
+        client = self._client(request, fields.text("client"))
         path = sample_files()[0]
 
         async def content() -> AsyncIterator[bytes]:
@@ -81,14 +77,6 @@ class UploadPages:
         client = an_id(text, field="client")
         self._renderer.visitor(request).check(client, f"There is no client application {client}.")
         return client
-
-    def _check_declared_length(self, request: Request) -> None:
-        most = self._context.uploading.max_bytes + FORM_OVERHEAD
-        declared = request.headers.get("content-length", "")
-        if not declared.isdecimal():
-            raise HTTPException(HTTPStatus.LENGTH_REQUIRED, "The form must say how long it is.")
-        if int(declared) > most:
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "That is more than MAX_UPLOAD_BYTES allows.")
 
     async def _all_taken(self, client: UUID, parts: Sequence[UploadFile]) -> Sequence[File]:
         if not parts:

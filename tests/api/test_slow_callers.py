@@ -23,6 +23,7 @@ from fluxx.dashboard.session import SIGN_IN
 from fluxx.dashboard.site import add_dashboard
 from fluxx.model.outcome import Extracted, Submitted
 from fluxx.ports.blobs import Opened
+from fluxx.roles import Roles
 from fluxx.running import api_context
 from fluxx.telemetry import REQUEST_FAILED
 from fluxx.wiring_dashboard import dashboard_context
@@ -91,7 +92,7 @@ class Slow(msgspec.Struct, frozen=True):
     async def begin(self, method: str, path: str, *, length: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Send a head that promises ``length`` bytes, and the first of them; with a key where one is asked for."""
         unknown = dict.fromkeys(("extractorId", "fileId", "jobId"), uuid4())
-        place = path.format(**unknown, clientAppId=self.client)
+        place = path.replace(":path", "").format(**unknown, clientAppId=self.client, path="nowhere")
         place += f"?clientApplicationId={self.client}" if path == "/files" else ""
         kind = next(kind for beginning, kind in KINDS.items() if path.startswith(beginning))
         key = "" if path == SIGN_IN else f"Authorization: {self.key.headers['Authorization']}\r\n"
@@ -112,6 +113,7 @@ READ_A_BODY = {(method, path) for method, path in [*NEEDS, *PAGE_NEEDS] if metho
     ("POST", "/extractor/job/{jobId}/cancel"),
     ("POST", "/extractor/job/{jobId}/retry"),
     ("POST", "/dashboard/sign-out"),
+    ("POST", "/dashboard/{path:path}"),
 }
 
 
@@ -119,10 +121,11 @@ READ_A_BODY = {(method, path) for method, path in [*NEEDS, *PAGE_NEEDS] if metho
 async def impatient(home: Path, *, patience: float) -> AsyncIterator[Slow]:
     """Serve with another patience than the service's own."""
     key = known(Role.ADMIN)
-    async with house(home, roles=frozenset({"registration", "files", "jobs"}), api_keys=setting(key)) as fluxx:
+    roles: Roles = frozenset({"registration", "files", "jobs"})
+    async with house(home, roles=roles, api_keys=setting(key)) as fluxx:
         context = api_context(fluxx.world)
         app = create_app(context, patience=patience)
-        add_dashboard(app, dashboard_context(fluxx.world, context))
+        add_dashboard(app, dashboard_context(fluxx.world, context, roles))
         server = HttpServer(app, host="127.0.0.1", port=0, connection=Hasty)
         async with serving(server):
             yield Slow(fluxx, server.port, key, await fluxx.client_application())

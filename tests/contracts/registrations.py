@@ -103,6 +103,12 @@ class RegistrationsContract:
         assert found == {whole.file_id: whole, upstream.file_id: upstream}
         assert await world.files.files([]) == {}
 
+    async def test_files_are_found_by_exactly_their_name_whatever_is_asked_for(self, world: StoresWorld) -> None:
+        file = await world.file(await world.extractor())
+        assert await world.files.files_named(file.file_name, limit=9) == [file]
+        for other in ("", file.file_name[:-1], f"{file.file_name}\0", "\0", "x" * 5000):
+            assert await world.files.files_named(other, limit=9) == []
+
     async def test_a_file_belongs_to_a_client_application(self, world: StoresWorld) -> None:
         file = replace(world.new_file(await world.extractor()), client_application_id=uuid4())
         with pytest.raises(NotFound):

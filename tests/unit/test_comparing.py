@@ -1,6 +1,7 @@
 """Results side by side, and one result as a tree: what is the same, what differs, and where words are."""
 
 import json
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -38,6 +39,12 @@ def test_each_place_has_its_verdict() -> None:
     }
     assert found.counts[Verdict.SAME] == 3
     assert next(each.difference for each in found.differing if each.path == "total") == "+10 (+10 %)"
+
+
+def test_numbers_too_far_apart_to_say_how_far_still_differ() -> None:
+    numbers = ["9e999999", "-9e999999", "1e-999999", "1e999999999999999999", "1e99999999999999999999", "NaN", "0"]
+    for left, right in permutations(numbers, 2):
+        assert compared(read(left.encode()), read(right.encode())).counts[Verdict.NUMBER] == 1
 
 
 @given(JSON)

@@ -6,6 +6,7 @@ Every line of a job's history becomes an event ``job`` within about a second. It
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Annotated, Final
@@ -34,6 +35,7 @@ RETRY_MILLISECONDS: Final = 2000
 MEDIA_TYPE: Final = "text/event-stream"
 BEAT: Final = b": still here\n\n"
 
+_MARK: Final = re.compile(r"[0-9]{1,18}")
 _encoder: Final = msgspec.json.Encoder()
 
 JobQuery = Annotated[list[UUID] | None, Query(alias="jobId", max_length=200, description="Only these jobs.")]
@@ -88,7 +90,7 @@ class LiveRoutes:
                 and status in (None, change.status)
             )
 
-        after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else None
+        after = int(last_event_id) if last_event_id and _MARK.fullmatch(last_event_id) else None
         return _Stream(self._hub, matches, after)
 
 

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from fluxx.dashboard.context import DashboardContext, Visitor
 from fluxx.dashboard.filters import Wanted
-from fluxx.dashboard.forms import Fields, an_id, fields_of
+from fluxx.dashboard.forms import Fields, fields_of
 from fluxx.dashboard.jobs import matching
 from fluxx.dashboard.rendering import Renderer
 from fluxx.errors import BadInput, Conflict, NotFound
@@ -43,8 +43,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     total: int
     done: int = 0
     passed: int = 0
-    after: str = ""
-    before: str = ""
+    after: UUID | None = None
+    before: datetime | None = None
     is_over: bool = False
 
     @classmethod
@@ -55,11 +55,11 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
             raise BadInput("action is neither retry nor cancel.", field="action", malformed=True)
         return cls(
             action=action,
-            total=_number(fields.text("total")),
-            done=_number(fields.text("done")),
-            passed=_number(fields.text("passed")),
-            after=fields.text("after"),
-            before=fields.text("before"),
+            total=fields.count("total"),
+            done=fields.count("done"),
+            passed=fields.count("passed"),
+            after=fields.id("after"),
+            before=fields.moment("before"),
         )
 
 
@@ -85,9 +85,7 @@ class BulkPages:
         if fields.text("which") != "matching" and not selected:
             return self._renderer.page(request, "bulk_none.html", wanted=wanted)
         jobs = await self._all(progress.action, selected, wanted, visitor)
-        begun = msgspec.structs.replace(
-            progress, total=min(len(jobs), MOST), before=self._context.clock.now().isoformat()
-        )
+        begun = msgspec.structs.replace(progress, total=min(len(jobs), MOST), before=self._context.clock.now())
         return self._renderer.page(
             request, "bulk.html", progress=begun, selected=selected, wanted=wanted, is_more=len(jobs) > MOST
         )
@@ -103,7 +101,7 @@ class BulkPages:
             progress,
             done=progress.done + sum(results),
             passed=progress.passed + len(results) - sum(results),
-            after=str(jobs[-1].job_id) if jobs else progress.after,
+            after=jobs[-1].job_id if jobs else progress.after,
             is_over=len(jobs) < STEP,
         )
         return self._renderer.page(request, "bulk_progress.html", progress=made, selected=selected, wanted=wanted)
@@ -126,7 +124,7 @@ class BulkPages:
             found.extend(some)
             if is_end or len(found) > MOST:
                 return found[: MOST + 1]
-            progress = msgspec.structs.replace(progress, after=str(last))
+            progress = msgspec.structs.replace(progress, after=last)
 
     async def _next(
         self, progress: Progress, selected: Sequence[UUID], wanted: Wanted, visitor: Visitor
@@ -138,7 +136,7 @@ class BulkPages:
             found.extend(some)
             if is_end or len(found) >= STEP:
                 return found[:STEP]
-            progress = msgspec.structs.replace(progress, after=str(last))
+            progress = msgspec.structs.replace(progress, after=last)
 
     async def _walk(
         self, progress: Progress, selected: Sequence[UUID], wanted: Wanted, visitor: Visitor, limit: int
@@ -157,7 +155,7 @@ class BulkPages:
     ) -> Sequence[Job]:
         order = sorted(set(selected), reverse=True)
         if progress.after:
-            order = [each for each in order if each < an_id(progress.after, field="after")]
+            order = [each for each in order if each < progress.after]
         jobs = []
         for job_id in order[:limit]:
             with suppress(NotFound):  # forgotten since it was selected
@@ -172,20 +170,16 @@ class BulkPages:
             return []
         after = None
         if progress.after:
-            last = await self._context.reader.job(an_id(progress.after, field="after"))
+            last = await self._context.reader.job(progress.after)
             after = Position(last.created_at, last.job_id)
         return await self._context.reader.jobs(job_filter, limit=limit, after=after)
 
 
 def _fits(job: Job, progress: Progress) -> bool:
     """Whether the action can be done to the job: only what ended is retried, only what lives is cancelled."""
-    is_new = bool(progress.before) and job.created_at > datetime.fromisoformat(progress.before)
+    is_new = progress.before is not None and job.created_at > progress.before
     return not is_new and (job.status in FINAL) == (progress.action == "retry")
 
 
 def _wanted(fields: Fields) -> Wanted:
     return Wanted.of({name: fields.text(name) for name in Wanted.__struct_fields__})
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() else 0

@@ -1,7 +1,7 @@
 """Two results side by side, leaf by leaf: same, different, missing, numbers that differ. Pure."""
 
 from collections.abc import Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, Overflow
 from enum import StrEnum
 from typing import Final
 
@@ -91,9 +91,13 @@ def _decimal(number: Literal) -> Decimal | None:
 
 
 def _difference(first: Decimal, second: Decimal) -> str:
-    difference = second - first
-    words = f"{difference:+g}"
-    return f"{words} ({100 * difference / abs(first):+.2g} %)" if first else words
+    """Return by how much they differ; nothing where that is more than can be counted."""
+    try:
+        difference = second - first
+        words = f"{difference:+g}"
+        return f"{words} ({100 * difference / abs(first):+.2g} %)" if first else words
+    except Overflow:
+        return ""
 
 
 def _shown(value: Value) -> str:

@@ -1,7 +1,7 @@
 """Which jobs a page is about, as it stands in the address; and back into an address."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, Self
 from urllib.parse import urlencode
 from uuid import UUID
@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from fluxx.dashboard.context import Visitor
-from fluxx.dashboard.forms import an_id
+from fluxx.dashboard.forms import a_moment, an_id
 from fluxx.errors import BadInput
 from fluxx.model.job import Status
 from fluxx.ports.jobs import JobFilter
@@ -95,10 +95,4 @@ def _id(text: str, field: str) -> UUID | None:
 
 
 def _moment(text: str, field: str) -> datetime | None:
-    if not text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise BadInput(f"{field} is not a time such as 2026-03-01T12:00.", field=field, malformed=True) from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return a_moment(text, field=field) if text else None

@@ -102,7 +102,7 @@ class OverviewPages:
 
 def _hours(request: Request) -> int:
     asked = request.query_params.get("hours", "")
-    return int(asked) if asked.isdecimal() and int(asked) in SPANS else USUAL_SPAN
+    return next((hours for hours in SPANS if asked == str(hours)), USUAL_SPAN)
 
 
 def _seen(counts: Mapping[UUID, Counts], registered: Registered) -> Mapping[UUID, Counts]:

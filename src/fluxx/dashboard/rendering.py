@@ -42,9 +42,9 @@ class Renderer:
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Return a page; templates also know ``visitor``, ``now``, ``path`` and where ``static`` files are."""
-        return HTMLResponse(
-            self._environment.get_template(template).render(**self._common(request), **values), status, HEADERS
-        )
+        text = self._environment.get_template(template).render(**self._common(request), **values)
+        # A result may hold half a surrogate pair; a page can't.
+        return HTMLResponse(text.encode(errors="replace"), status, HEADERS)
 
     def _common(self, request: Request) -> Mapping[str, Any]:
         return {

@@ -130,6 +130,8 @@ class SqlFiles:
 
     async def files_named(self, file_name: str, *, limit: int) -> Sequence[File]:
         """See ``FileStore.files_named``."""
+        if "\0" in file_name:
+            return []  # no name holds it, and PostgreSQL takes no text with it
         statement = (
             select(file)
             .where(file.c.FileName == file_name)  # IX_File_FileName_CreatedAt

@@ -11,7 +11,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from fluxx.errors import Misconfigured
@@ -28,7 +28,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True, env_ignore_empty=True)
 
-    fluxx_home: Path = Field(Path(".fluxx"), description="Folder of the embedded database, blobs and secrets.")
+    fluxx_home: Annotated[Path, AfterValidator(Path.absolute)] = Field(
+        Path(".fluxx"), validate_default=True, description="Folder of the embedded database, blobs and secrets."
+    )
     database_url: SecretStr | None = Field(
         None, description="SQLAlchemy URL of the database; unset: SQLite in FLUXX_HOME."
     )

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 SQL_THREADS: Final = 8
 """Threads, and so connections, that one process takes of the database."""
+EMBEDDED_DATABASE: Final = "fluxx.db"
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,11 +137,21 @@ def _registry(settings: Settings, database: SqlDatabase, stack: AsyncExitStack) 
     return registry
 
 
+def holds_data(settings: Settings) -> bool:
+    """Whether the database was ever made: FLUXX_HOME's may not have been, any other is who configured it's to make."""
+    if settings.database_url is not None:
+        return True
+    try:
+        return (settings.fluxx_home / EMBEDDED_DATABASE).exists()
+    except OSError as error:
+        raise _unusable(settings.fluxx_home, error) from None
+
+
 def open_database(settings: Settings) -> Engine:
     """Return the engine of the configured database, whatever state its tables are in."""
     if settings.database_url is not None:
         return make_engine(settings.database_url.get_secret_value(), pool_size=SQL_THREADS)
-    return make_engine(f"sqlite:///{_home(settings) / 'fluxx.db'}", pool_size=SQL_THREADS + 1)
+    return make_engine(f"sqlite:///{_home(settings) / EMBEDDED_DATABASE}", pool_size=SQL_THREADS + 1)
 
 
 def _ready_engine(settings: Settings) -> Engine:
@@ -154,12 +165,15 @@ def _ready_engine(settings: Settings) -> Engine:
 
 def _home(settings: Settings) -> Path:
     """Return the folder of what is embedded, made if need be."""
-    home = settings.fluxx_home.absolute()
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        settings.fluxx_home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Misconfigured(f"FLUXX_HOME: {home} can't be used: {error.strerror}") from None
-    return home
+        raise _unusable(settings.fluxx_home, error) from None
+    return settings.fluxx_home
+
+
+def _unusable(home: Path, error: OSError) -> Misconfigured:
+    return Misconfigured(f"FLUXX_HOME: {home} can't be used: {error.strerror}")
 
 
 def _signer(settings: Settings) -> UrlSigner | None:

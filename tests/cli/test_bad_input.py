@@ -75,6 +75,7 @@ def test_words_that_make_no_sense(inside: "Inside", words: str, says: str) -> No
     ],
 )
 def test_things_that_do_not_exist(inside: "Inside", words: str) -> None:
+    inside.succeed("db", "migrate")
     ended = inside.run(*words.split())
     assert NOBODY in ended.complaint
     assert ended.status == 2

@@ -29,12 +29,14 @@ def test_a_platform_database_is_migrated_by_nobody_but_its_command(
     assert inside.succeed("client", "list", "--json").json == []
 
 
-def test_an_embedded_database_is_there_when_it_is_first_needed(inside: "Inside") -> None:
+def test_an_embedded_database_is_made_and_then_brought_up_to_date_by_itself(inside: "Inside") -> None:
+    inside.succeed("db", "migrate")
     assert "No client applications yet" in inside.succeed("client", "list").stderr
     assert "up to date" in inside.succeed("db", "check").text
 
 
 def test_what_does_not_answer_is_named(inside: "Inside") -> None:
+    inside.succeed("db", "migrate")
     assert inside.succeed("check", "--json").json.keys() == {"database", "bus", "blobs", "secrets"}
     blobs = inside.folder / ".fluxx" / "blobs"
     shutil.rmtree(blobs)

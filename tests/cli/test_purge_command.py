@@ -1,12 +1,22 @@
 """``fluxx db purge`` asks before it forgets, but only where somebody can answer."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from support.commands import FLUXX, Shell
 from support.terminal import in_terminal
 
+if TYPE_CHECKING:
+    from cli.conftest import Inside
+
 QUESTION = "Forget for good what ended more than 90d ago?"
 DONE = "Forgot 0 jobs, 0 files and 0 messages."
+
+
+@pytest.fixture(autouse=True)
+def data(inside: "Inside") -> None:
+    inside.succeed("db", "migrate")
 
 
 @pytest.mark.parametrize(("typed", "status"), [(b"y\n", 0), (b"n\n", 130), (b"\x03", 130)])

@@ -27,7 +27,7 @@ def add_client(name: Name, as_json: AsJson = False) -> None:
     from fluxx import wiring
     from fluxx.api.schemas import ClientApplicationDetails
 
-    added = with_world(lambda world: wiring.registering(world).register_client_application(name))
+    added = with_world(lambda world: wiring.registering(world).register_client_application(name), begins=True)
     if as_json:
         output.json_line(ClientApplicationDetails.of(added))
     else:

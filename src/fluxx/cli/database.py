@@ -11,7 +11,7 @@ import typer
 from fluxx.cli import output
 from fluxx.cli.exits import FAILED
 from fluxx.cli.grouping import group
-from fluxx.cli.opening import load_settings, with_world
+from fluxx.cli.opening import load_settings, require_data, with_world
 from fluxx.cli.options import AsJson
 from fluxx.cli.tables import Column, Room
 
@@ -39,7 +39,7 @@ def migrate_database(as_json: AsJson = False) -> None:
     """Apply the migrations that are pending; harmless to repeat."""
     from fluxx.adapters.sql import migrations
 
-    with _engine() as engine:
+    with _engine(begins=True) as engine:
         applied = migrations.migrate(engine)
     if as_json:
         output.json_line(applied)
@@ -108,12 +108,15 @@ def _age(text: str) -> timedelta:
 
 
 @contextmanager
-def _engine() -> "Iterator[Engine]":
+def _engine(*, begins: bool = False) -> "Iterator[Engine]":
     import asyncio
 
     from fluxx import wiring
 
-    engine = wiring.open_database(asyncio.run(load_settings()))
+    settings = asyncio.run(load_settings())
+    if not begins:
+        require_data(settings)
+    engine = wiring.open_database(settings)
     try:
         yield engine
     finally:

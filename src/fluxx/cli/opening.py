@@ -4,6 +4,8 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fluxx.cli import output
+
 if TYPE_CHECKING:
     from fluxx.settings import Settings
     from fluxx.telemetry import Facts
@@ -12,11 +14,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def with_world(work: "Callable[[World], Awaitable[T]]") -> T:
-    """Return what ``work`` returns for the opened world. Errors come through, for ``main`` to tell."""
+def with_world(work: "Callable[[World], Awaitable[T]]", *, begins: bool = False) -> T:
+    """Return what ``work`` returns for the opened world. Errors come through, for ``main`` to tell.
+
+    Only work that ``begins`` something may make the home; it is told that it did.
+    """
     import asyncio
 
-    return asyncio.run(_opened(work))
+    return asyncio.run(_opened(work, begins=begins))
 
 
 def run_service(service: Coroutine[Any, Any, T]) -> T:
@@ -51,6 +56,18 @@ async def app_configuration() -> Mapping[str, str]:
     return await read(settings)
 
 
+def require_data(settings: "Settings") -> None:
+    """Raise ``Misconfigured`` where nothing was ever kept: a database made now would answer as if all were well."""
+    from fluxx import wiring
+    from fluxx.errors import Misconfigured
+
+    if not wiring.holds_data(settings):
+        raise Misconfigured(
+            f"There is no data in {settings.fluxx_home}: change to the folder in which Fluxx runs, set FLUXX_HOME,"
+            " or begin with 'fluxx up'."
+        )
+
+
 def service_facts(settings: "Settings") -> "Facts":
     """Return where a service tells its facts: a log on stderr, as the settings want it. Libraries log there too."""
     import logging
@@ -64,7 +81,7 @@ def service_facts(settings: "Settings") -> "Facts":
     return telemetry.Facts(logger, level=settings.level, tracing=wiring.tracing(settings))
 
 
-async def _opened(work: "Callable[[World], Awaitable[T]]") -> T:
+async def _opened(work: "Callable[[World], Awaitable[T]]", *, begins: bool) -> T:
     settings = await load_settings()
     # Only now: settings that make no sense are told at once, not after a second of loading.
     import random
@@ -73,5 +90,9 @@ async def _opened(work: "Callable[[World], Awaitable[T]]") -> T:
     from fluxx.clock import SystemClock
     from fluxx.telemetry import Facts
 
+    if not begins:
+        require_data(settings)
+    elif not wiring.holds_data(settings):
+        output.hint(f"Everything will be kept in {settings.fluxx_home}, which held no data until now.")
     async with wiring.connect(settings, facts=Facts(), clock=SystemClock(), chance=random.Random()) as world:
         return await work(world)

@@ -17,7 +17,9 @@ failed) · 2 it makes no sense (a setting, an argument, a thing that doesn't exi
 What went wrong is one line on stderr; what was asked for goes to stdout, and with `--json` nothing else does.
 Of long names listings show the beginning and the ending, in a pipe too; with `--json` they are whole.
 
-Every command reads the [settings](configuration.md); `fluxx config` shows them.
+Every command reads the [settings](configuration.md); `fluxx config` shows them. Where `FLUXX_HOME` holds no data
+yet, only commands that begin something make it: `demo`, `up`, `worker`, `serve`, `client add`, `db migrate`. Any
+other says that there is none: it may have been given in the wrong folder.
 """
 WIDTH = 80
 

@@ -20,7 +20,7 @@ PORT: Final = 8080
 MADE_BETWEEN_COLLECTIONS: Final = 10_000
 """Objects, not Python's 700: hundreds of jobs at once hold more than that, and none of it is garbage yet."""
 NEXT_STEPS: Final = """\
-Next, in another terminal:
+Next, in another terminal, in the same folder:
   fluxx client add NAME
   fluxx extractor add --client-application ID --name NAME --url URL --key-file FILE
   fluxx submit FILE --client-application ID --wait

@@ -62,7 +62,14 @@ class SecretMissing(FluxxError):
 
 
 class EgressRefused(FluxxError):
-    """A URL leads to an address that this service may not call."""
+    """A URL leads to an address that this service may not call.
+
+    ``unlisted`` is the address that EGRESS_ALLOWED_NETWORKS would have to list; None where that isn't what is wrong.
+    """
+
+    def __init__(self, message: str, *, unlisted: str | None = None) -> None:
+        super().__init__(message)
+        self.unlisted = unlisted
 
 
 class NoAnswer(FluxxError):

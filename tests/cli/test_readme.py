@@ -34,13 +34,13 @@ def extractor(shell: Shell) -> Iterator[int]:
 
 
 def test_the_five_minutes(shell: Shell, extractor: int) -> None:
-    setting, command = SHELL[1].split(maxsplit=1)
-    assert command == "fluxx up\n"
-    name, _, value = setting.partition("=")
-    serving = Shell(shell.folder, {name: value, "POLL_INTERVAL_SECONDS": "0.2"})
+    setting, command = SHELL[1].splitlines()
+    assert command == "fluxx up"
+    subprocess.run(["bash", "-c", setting], cwd=shell.folder, check=True)
+    serving = Shell(shell.folder, {"POLL_INTERVAL_SECONDS": "0.2"})
     with serving.serving("up", "--port", 0, until="Ready at http://") as up:
         port = up.line_with("Ready at http://").split("Ready at ")[1].split()[0].rpartition(":")[2]
-        script = "".join(["set -eu\n", *SHELL[2:5]]).replace("9000", str(extractor)).replace("8080", port)
+        script = "".join(["set -eu\n", *SHELL[2:6]]).replace("9000", str(extractor)).replace("8080", port)
         done = subprocess.run(
             ["bash", "-c", script],
             cwd=shell.folder,
@@ -57,6 +57,7 @@ def test_the_five_minutes(shell: Shell, extractor: int) -> None:
     assert len(events) == 3
     registered = msgspec.json.decode(re.search(r'\{"clientApplicationExtractorId".*?\}', printed)[0])  # type: ignore[index]
     assert registered["name"] == "words"
+    assert len(re.findall("note.txt  words  .*Succeeded", printed)) == 1, "submit --wait follows the job to its end"
 
 
 def test_every_path_that_the_readme_links_to_is_there() -> None:

@@ -90,6 +90,20 @@ def test_up_says_where_it_is_and_what_to_do_next(up: Serving) -> None:
     up.line_with("fluxx client add NAME")
 
 
+@pytest.mark.parametrize("words", ["add --client-application {client} --name other --url", "change {extractor} --url"])
+@pytest.mark.parametrize(
+    ("url", "advice"),
+    [("http://10.0.0.5/jobs", "list 10.0.0.5 there, in its environment or in .env"), ("http://a:b@c.example/", "")],
+)
+def test_a_private_url_is_refused_with_what_to_do_here(
+    inside: Inside, client: str, extractor: str, words: str, url: str, advice: str
+) -> None:
+    ended = inside.run("extractor", *words.format(client=client, extractor=extractor).split(), url)
+    assert advice in ended.complaint
+    assert (".env" in ended.complaint) == bool(advice)
+    assert ended.status == 2
+
+
 def test_the_lists_know_what_was_registered(inside: Inside, client: str, extractor: str, extraction_url: str) -> None:
     (listed,) = inside.succeed("client", "list", "--json").json
     assert (listed["clientApplicationId"], listed["name"]) == (client, "Invoices")

@@ -21,7 +21,8 @@ PORT: Final = 8090
 
 READY: Final = """\
 Ready; Ctrl-C stops it. Register the address with 'fluxx extractor add --url'. Fluxx calls private
-and loopback addresses only where EGRESS_ALLOWED_NETWORKS lists them, e.g. 127.0.0.0/8."""
+and loopback addresses only where EGRESS_ALLOWED_NETWORKS lists them, e.g. 127.0.0.0/8, in .env for
+all its commands."""
 
 
 class RealKind(StrEnum):

@@ -1,5 +1,7 @@
 """``fluxx extractor``: which service extracts the files of which client application."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 from uuid import UUID
 
@@ -56,11 +58,12 @@ def add_extractor(
     from fluxx import wiring
     from fluxx.api.schemas import ExtractorDetails
 
-    added = with_world(
-        lambda world: wiring.registering(world).register_extractor(
-            client_application, name=name, extraction_url=url, polling_url=polling_url, api_key=key
+    with _egress_explained():
+        added = with_world(
+            lambda world: wiring.registering(world).register_extractor(
+                client_application, name=name, extraction_url=url, polling_url=polling_url, api_key=key
+            )
         )
-    )
     if as_json:
         output.json_line(ExtractorDetails.of(added))
     else:
@@ -113,7 +116,8 @@ def change_extractor(
     )
     if change == ExtractorChange():
         raise typer.BadParameter("nothing to change was named")
-    changed = with_world(lambda world: _changed(world, extractor, change))
+    with _egress_explained():
+        changed = with_world(lambda world: _changed(world, extractor, change))
     if as_json:
         output.json_line(ExtractorDetails.of(changed))
 
@@ -127,6 +131,21 @@ def deactivate_extractor(extractor: ExtractorId) -> None:
 
 
 extractors.command("serve")(serve_extractors)
+
+
+@contextmanager
+def _egress_explained() -> Iterator[None]:
+    """Say of an address that isn't listed that this command looks in its own settings, not in those of the service."""
+    from fluxx.errors import BadInput, EgressRefused
+
+    try:
+        yield
+    except BadInput as error:
+        refused = error.__cause__
+        if not isinstance(refused, EgressRefused) or refused.unlisted is None:
+            raise
+        advice = f"This command needs it too: list {refused.unlisted} there, in its environment or in .env."
+        raise BadInput(f"{error} {advice}", field=error.field) from refused
 
 
 async def _changed(world: "World", extractor_id: UUID, change: "ExtractorChange") -> "Extractor":

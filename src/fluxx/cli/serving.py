@@ -24,6 +24,8 @@ Next, in another terminal, in the same folder:
   fluxx client add NAME
   fluxx extractor add --client-application ID --name NAME --url URL --key-file FILE
   fluxx submit FILE --client-application ID --wait
+An extractor at a private or loopback address must be listed in EGRESS_ALLOWED_NETWORKS, e.g. 127.0.0.0/8;
+in .env it counts for the service and for these commands.
 API with its documentation: {url}/docs. Ctrl-C drains and stops."""
 
 

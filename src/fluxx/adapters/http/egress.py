@@ -104,7 +104,8 @@ class EgressGuard:
             return wanted
         raise EgressRefused(
             f"{of} may not be called: {addresses[0]} is {_kind(_inner(addresses[0]))} "
-            "that EGRESS_ALLOWED_NETWORKS doesn't list."
+            "that EGRESS_ALLOWED_NETWORKS doesn't list.",
+            unlisted=str(addresses[0]),
         )
 
     def permits(self, address: Address) -> bool:

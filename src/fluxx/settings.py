@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from fluxx.errors import Misconfigured
 from fluxx.model.deadlines import Limits
 from fluxx.scrubbing import secrets_of_setting
+from fluxx.setting_kinds import BaseUrl, BearerKey, Container, HostName, Subscription, Topic, Url
 
 Network = IPv4Network | IPv6Network
 Seconds = Annotated[float, Field(gt=0, le=315_360_000, allow_inf_nan=False)]
@@ -37,37 +38,37 @@ class Settings(BaseSettings):
     service_bus_connection_string: SecretStr | None = Field(
         None, description="Azure Service Bus by connection string; unset: topics in the database."
     )
-    service_bus_namespace: str | None = Field(
+    service_bus_namespace: HostName | None = Field(
         None, description="Azure Service Bus by namespace (…servicebus.windows.net) and identity."
     )
-    topic_accepted_file: str = Field("accepted-file", description="Topic that announces accepted files.")
-    topic_job_status: str = Field("job-status", description="Topic that job events are published to.")
-    accepted_file_subscription: str = Field(
+    topic_accepted_file: Topic = Field("accepted-file", description="Topic that announces accepted files.")
+    topic_job_status: Topic = Field("job-status", description="Topic that job events are published to.")
+    accepted_file_subscription: Subscription = Field(
         "fluxx-extraction", description="Subscription of TOPIC_ACCEPTED_FILE that the workers consume."
     )
-    job_status_subscription: str = Field(
+    job_status_subscription: Subscription = Field(
         "fluxx-events", description="Subscription of TOPIC_JOB_STATUS that `fluxx events` browses."
     )
     storage_connection_string: SecretStr | None = Field(
         None, description="Azure Blob Storage by connection string; unset: a folder in FLUXX_HOME."
     )
-    storage_account_url: str | None = Field(None, description="Azure Blob Storage by account URL and identity.")
-    storage_container: str = Field("fluxx", description="Container that holds files and results.")
-    key_vault_url: str | None = Field(
+    storage_account_url: Url | None = Field(None, description="Azure Blob Storage by account URL and identity.")
+    storage_container: Container = Field("fluxx", description="Container that holds files and results.")
+    key_vault_url: Url | None = Field(
         None, description="Azure Key Vault that holds the extractors' API keys; unset: a folder in FLUXX_HOME."
     )
     app_config_connection_string: SecretStr | None = Field(
         None, description="Azure App Configuration by connection string; its values go over all others."
     )
-    app_config_endpoint: str | None = Field(None, description="Azure App Configuration by endpoint and identity.")
+    app_config_endpoint: Url | None = Field(None, description="Azure App Configuration by endpoint and identity.")
     app_config_label: str | None = Field(
         None, description="Label of the values read from App Configuration; unset: those without a label."
     )
-    registration_url: str | None = Field(
+    registration_url: BaseUrl | None = Field(
         None, description="Base URL of the Registration API; unset: registrations are read from the database."
     )
-    registration_api_key: SecretStr | None = Field(None, description="API key shown to REGISTRATION_URL (role read).")
-    public_url: str | None = Field(
+    registration_api_key: BearerKey | None = Field(None, description="API key shown to REGISTRATION_URL (role read).")
+    public_url: BaseUrl | None = Field(
         None, description="Base URL under which extractors reach this service's signed file URLs."
     )
     max_submit_attempts: int = Field(5, ge=1, description="Submissions tried before a job fails.")
@@ -107,7 +108,7 @@ class Settings(BaseSettings):
         description="Callers of the HTTP API, comma-separated, as `fluxx key new` prints them: `name:role:sha256`"
         " or `name:role:sha256:clientApplicationId`; unset (and no AUTH_ISSUER): loopback only, no keys.",
     )
-    auth_issuer: str | None = Field(
+    auth_issuer: Url | None = Field(
         None,
         description="Issuer whose tokens are taken beside API_KEYS, e.g. https://login.microsoftonline.com/{tenant}/v2.0.",
     )
@@ -124,7 +125,7 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="Requests a second that one caller may make to one process for long; ten seconds' worth at once.",
     )
-    otel_exporter_otlp_endpoint: str | None = Field(
+    otel_exporter_otlp_endpoint: BaseUrl | None = Field(
         None,
         description="OpenTelemetry collector that traces are sent to, over OTLP/HTTP, e.g. http://localhost:4318;"
         " unset: no traces.",
@@ -168,6 +169,8 @@ class Settings(BaseSettings):
             raise ValueError("MAX_CONCURRENCY_PER_EXTRACTOR must not be more than MAX_CONCURRENCY")
         if bool(self.auth_issuer) != bool(self.auth_audience):
             raise ValueError("AUTH_ISSUER and AUTH_AUDIENCE must be set together")
+        if self.topic_accepted_file.lower() == self.topic_job_status.lower():  # Service Bus sees no difference
+            raise ValueError("TOPIC_ACCEPTED_FILE and TOPIC_JOB_STATUS must be two topics")
         return self
 
     @property
@@ -235,5 +238,5 @@ def load(app_configuration: Mapping[str, str] | None = None, /, **overrides: Any
 def _one_line(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     name = ".".join(str(part) for part in first["loc"]).upper()
-    complaint = first["msg"].removeprefix("Value error, ")
-    return f"{name}: {complaint}" if name else complaint
+    reason = first["msg"].removeprefix("Value error, ")
+    return f"{name}: {reason}" if name else reason

@@ -3,13 +3,30 @@
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from fluxx.errors import Misconfigured
 from fluxx.settings import Settings, load
+
+BASE_URLS = ("PUBLIC_URL", "REGISTRATION_URL", "OTEL_EXPORTER_OTLP_ENDPOINT")
+URLS = (*BASE_URLS, "STORAGE_ACCOUNT_URL", "KEY_VAULT_URL", "APP_CONFIG_ENDPOINT", "AUTH_ISSUER")
+NO_URLS = (
+    "foo",
+    "h.example:80",
+    "//h.example",
+    "ftp://h.example",
+    "http://",
+    "https://:80",
+    "http://h:99999",
+    "http://[::1",
+)
+TOPICS = ("TOPIC_ACCEPTED_FILE", "TOPIC_JOB_STATUS")
+SUBSCRIPTIONS = ("ACCEPTED_FILE_SUBSCRIPTION", "JOB_STATUS_SUBSCRIPTION")
 
 
 @pytest.mark.parametrize(
@@ -29,6 +46,13 @@ from fluxx.settings import Settings, load
         ("EGRESS_ALLOWED_NETWORKS", "10.0.0.0/33"),
         ("LOG_FORMAT", "yaml"),
         ("LOG_LEVEL", "loud"),
+        *((name, value) for name in URLS for value in NO_URLS),
+        *((name, value) for name in BASE_URLS for value in ("http://h.example/?a=b", "http://h.example/#a")),
+        *(("SERVICE_BUS_NAMESPACE", value) for value in ("foo", "sb://mine.servicebus.windows.net", "a b.example")),
+        *((name, value) for name in TOPICS for value in ("a topic", "/status", "s" * 261, "späte")),
+        *((name, value) for name in SUBSCRIPTIONS for value in ("a/b", "-", "s" * 51)),
+        *(("STORAGE_CONTAINER", value) for value in ("Files", "ab", "a--b", "f" * 64)),
+        *(("REGISTRATION_API_KEY", value) for value in ("two words", "zwölf", "a\tb")),
     ],
 )
 def test_nonsense_is_refused_by_name(name: str, value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -47,11 +71,46 @@ def test_what_is_no_text_is_refused_by_name(name: str, monkeypatch: pytest.Monke
         load()
 
 
-def test_settings_that_contradict_each_other_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("POLL_MAX_INTERVAL_SECONDS", "1"), ("TOPIC_JOB_STATUS", "Accepted-File"), ("AUTH_AUDIENCE", "a")],
+)
+def test_settings_that_contradict_each_other_are_refused(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("POLL_MAX_INTERVAL_SECONDS", "1")
-    with pytest.raises(Misconfigured, match="POLL_MAX_INTERVAL_SECONDS"):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(Misconfigured, match=name):
         load()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, value) for name in URLS for value in ("https://h.example", "http://[::1]:8080/base/")),
+        ("STORAGE_ACCOUNT_URL", "https://acc.blob.core.windows.net/?sv=1&sig=2"),
+        ("SERVICE_BUS_NAMESPACE", "mine.servicebus.windows.net"),
+        *((name, value) for name in TOPICS for value in ("a", "fluxx/job-status_1.x")),
+        ("STORAGE_CONTAINER", "a-1"),
+        ("REGISTRATION_API_KEY", "fluxx_a-B~!"),
+    ],
+)
+def test_what_makes_sense_is_taken_as_it_is(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AUTH_AUDIENCE", "api://fluxx")
+    monkeypatch.setenv("AUTH_ISSUER", "https://login.example")
+    monkeypatch.setenv(name, value)
+    kept = getattr(load(), name.lower())
+    assert (kept.get_secret_value() if isinstance(kept, SecretStr) else kept) == value
+
+
+def test_every_setting_of_free_text_is_one_that_has_no_form() -> None:
+    """A new setting that names a place or a thing gets a kind of its own, or its name here."""
+    hints = get_type_hints(Settings, include_extras=True)
+    free = {name for name in Settings.model_fields if hints[name] in (str, str | None)}
+    assert free == {"app_config_label", "auth_client_application_claim"}
 
 
 def test_the_environment_goes_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

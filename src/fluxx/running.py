@@ -84,14 +84,22 @@ class Service:
         server = HttpServer(app, host=self._host, port=self._port, guarded=context.credentials.guarded)
         await server.listen()
         self.url = server.url
-        if self._world.signer is not None and not self._world.settings.public_url:
-            self._world.signer.base_url = server.url
+        if self._world.signer is not None and self._world.settings.public_url is None:
+            self._world.signer.base_url = self._url_for_extractors(server)
 
         def stop() -> None:
             context.live.close()
             server.stop()
 
         return [Part(name="http", run=server.run, stop=stop)]
+
+    def _url_for_extractors(self, server: HttpServer) -> str:
+        if server.is_everywhere and "worker" in self._roles:
+            raise Misconfigured(
+                f"PUBLIC_URL must be set where {self._host} is listened on: the base URL under which extractors reach"
+                f" this service's files, e.g. http://fluxx.internal:{server.port}"
+            )
+        return server.url
 
 
 def _check_signed_urls(roles: Roles, settings: Settings) -> None:

@@ -69,7 +69,9 @@ class Settings(BaseSettings):
     )
     registration_api_key: BearerKey | None = Field(None, description="API key shown to REGISTRATION_URL (role read).")
     public_url: BaseUrl | None = Field(
-        None, description="Base URL under which extractors reach this service's signed file URLs."
+        None,
+        description="Base URL under which extractors reach this service's signed file URLs; unset: the address that is"
+        " listened on, which must then be one address.",
     )
     max_submit_attempts: int = Field(5, ge=1, description="Submissions tried before a job fails.")
     submit_timeout_seconds: Seconds = Field(30.0, description="Longest wait for the answer to a submission.")

@@ -9,6 +9,7 @@ from fluxx import settings, wiring
 from fluxx.api.access.callers import Role
 from fluxx.clock import SystemClock
 from fluxx.errors import Misconfigured
+from fluxx.roles import ALL_ROLES, Roles
 from fluxx.running import Service
 from fluxx.telemetry import SERVICE_STOPPED, Facts
 from support.access import known, setting
@@ -19,12 +20,14 @@ from support.service import house
 READER, WRITER = known(Role.READ), known(Role.OPERATE)
 
 
-async def started_and_stopped(home: Path, **overrides: str) -> FactsHeard:
+async def started_and_stopped(
+    home: Path, *, roles: Roles = frozenset({"jobs"}), host: str = "0.0.0.0", **overrides: str
+) -> FactsHeard:
     facts = Facts()
     heard = FactsHeard(facts)
     loaded = settings.load(fluxx_home=home, **overrides)
     async with wiring.connect(loaded, facts=facts, clock=SystemClock(), chance=random.Random(1)) as world:
-        service = Service(world, roles=frozenset({"jobs"}), host="0.0.0.0", port=0)
+        service = Service(world, roles=roles, host=host, port=0)
         service.stop()
         await service.run()
     return heard
@@ -42,6 +45,18 @@ async def test_without_keys_the_service_refuses_other_addresses(tmp_path: Path) 
 )
 async def test_with_keys_or_an_issuer_it_listens_anywhere(tmp_path: Path, overrides: dict[str, str]) -> None:
     assert (await started_and_stopped(tmp_path, **overrides)).of(SERVICE_STOPPED)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0"])
+async def test_no_extractor_is_sent_to_an_address_that_means_this_machine(tmp_path: Path, host: str) -> None:
+    keys = setting(READER)
+    with pytest.raises(Misconfigured, match=f"PUBLIC_URL must be set where {host} is listened on") as refused:
+        await started_and_stopped(tmp_path, roles=ALL_ROLES, host=host, api_keys=keys)
+    assert "\n" not in str(refused.value)
+    heard = await started_and_stopped(
+        tmp_path, roles=ALL_ROLES, host=host, api_keys=keys, public_url="http://fluxx.internal:8080"
+    )
+    assert heard.of(SERVICE_STOPPED)
 
 
 @pytest.mark.parametrize("half", [{"auth_issuer": "https://login.example/"}, {"auth_audience": "api://fluxx"}])

@@ -62,6 +62,11 @@ class HttpServer:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether it listens on all addresses of this machine, so that ``url`` means nothing on any other."""
+        return self._listener is not None and ip_address(self._listener.getsockname()[0]).is_unspecified
+
     async def listen(self) -> None:
         """Take the address and port; connections wait until ``run``. Twice is once.
 

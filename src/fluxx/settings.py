@@ -201,6 +201,11 @@ class Settings(BaseSettings):
         return self.service_bus_connection_string is None and self.service_bus_namespace is None
 
     @property
+    def uses_home(self) -> bool:
+        """Whether anything at all lies in FLUXX_HOME."""
+        return self.database_url is None or self.keeps_blobs_in_folder or self.key_vault_url is None
+
+    @property
     def extractor_share(self) -> int:
         """Jobs of one extractor that a worker works on at the same time."""
         return self.max_concurrency_per_extractor or max(1, self.max_concurrency // 2)

@@ -85,19 +85,36 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
 async def connect(
     settings: Settings, *, facts: Facts, clock: Clock, chance: random.Random, roles: Roles | None = None
 ) -> AsyncIterator[World]:
-    """Open the adapters that the settings name; close them in reverse.
+    """Open the adapters that the settings name, with the database ready (``prepare``); close them in reverse.
 
     Their checks look for what ``roles`` use and have the rights for; without roles, for everything.
-
-    An embedded database is brought up to date; any other must be (``Misconfigured`` says what to run).
     """
+    async with assembled(settings, facts=facts, clock=clock, chance=chance, roles=roles) as world:
+        await prepare(world)
+        yield world
+
+
+async def prepare(world: World) -> None:
+    """Bring an embedded database up to date, refuse another one that isn't, and hold the clock to it.
+
+    Raises ``Misconfigured``, which says what to run, or ``Unavailable``.
+    """
+    ready = migrations.migrate if world.settings.database_url is None else migrations.check
+    ready(world.database.engine)
+    # Before anything is claimed: a clock that is ahead would take the jobs of others for abandoned.
+    world.clock.offset += await world.database.offset_of(world.clock)
+
+
+@asynccontextmanager
+async def assembled(
+    settings: Settings, *, facts: Facts, clock: Clock, chance: random.Random, roles: Roles | None = None
+) -> AsyncIterator[World]:
+    """Make the adapters that the settings name, without asking any of them; close them in reverse."""
     signer = _signer(settings)
     corrected = CorrectedClock(clock)
     async with AsyncExitStack() as stack:
-        database = SqlDatabase(_ready_engine(settings), clock=corrected, facts=facts, threads=SQL_THREADS)
+        database = SqlDatabase(open_database(settings), clock=corrected, facts=facts, threads=SQL_THREADS)
         stack.push_async_callback(database.close)
-        # Before anything is claimed: a clock that is ahead would take the jobs of others for abandoned.
-        corrected.offset = await database.offset_of(clock)
         choice = _Choice(settings, stack, clock=corrected, facts=facts, roles=roles)
         extractors = HttpExtractorClient(
             allowed_networks=settings.egress_allowed_networks, max_connections=settings.max_concurrency
@@ -152,15 +169,6 @@ def open_database(settings: Settings) -> Engine:
     if settings.database_url is not None:
         return make_engine(settings.database_url.get_secret_value(), pool_size=SQL_THREADS)
     return make_engine(f"sqlite:///{_home(settings) / EMBEDDED_DATABASE}", pool_size=SQL_THREADS + 1)
-
-
-def _ready_engine(settings: Settings) -> Engine:
-    engine = open_database(settings)
-    if settings.database_url is None:
-        migrations.migrate(engine)
-    else:
-        migrations.check(engine)
-    return engine
 
 
 def _home(settings: Settings) -> Path:

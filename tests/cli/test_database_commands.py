@@ -45,3 +45,48 @@ def test_what_does_not_answer_is_named(inside: "Inside") -> None:
     assert ended.status == 1
     assert "database  ok" in ended.text
     assert "blobs     The blob folder can't be" in ended.text
+    assert f"home      {inside.folder / '.fluxx'}" in ended.text
+
+
+AWAY = "127.0.0.1:1"
+SETTINGS_OF = {
+    "database": {"DATABASE_URL": f"postgresql://joe@{AWAY}/d"},
+    "registration": {"REGISTRATION_URL": f"http://{AWAY}"},
+    "issuer": {"AUTH_ISSUER": f"http://{AWAY}", "AUTH_AUDIENCE": "api://fluxx"},
+}
+UPON_THE_DATABASE = {"database", "bus"}
+
+
+@pytest.mark.parametrize("away", SETTINGS_OF)
+def test_whatever_is_away_every_part_is_told(inside: "Inside", monkeypatch: pytest.MonkeyPatch, away: str) -> None:
+    inside.succeed("db", "migrate")
+    for name, value in SETTINGS_OF[away].items():
+        monkeypatch.setenv(name, value)
+    ended = inside.run("check", "--json")
+    assert (ended.status, ended.stderr) == (1, "")
+    assert ended.json.keys() == {"database", "bus", "blobs", "secrets", away}
+    wrong = {part for part, answer in ended.json.items() if answer != "ok"}
+    assert wrong == (UPON_THE_DATABASE if away == "database" else {away})
+
+
+def test_a_database_that_is_behind_is_told_beside_the_rest(inside: "Inside", monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{inside.folder / 'platform.db'}")
+    ended = inside.run("check", "--json")
+    assert "fluxx db migrate" in ended.json["database"]
+    assert ended.json["blobs"] == "ok"
+    assert ended.status == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("API_KEYS", "foo"), ("AUTH_ISSUER", "http://login.example"), ("DATABASE_URL", "nonsense")]
+)
+def test_a_setting_that_makes_no_sense_is_no_part_that_is_away(
+    inside: "Inside", monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    inside.succeed("db", "migrate")
+    monkeypatch.setenv("AUTH_AUDIENCE", "api://fluxx")
+    monkeypatch.setenv("AUTH_ISSUER", "https://login.example")
+    monkeypatch.setenv(name, value)
+    ended = inside.run("check")
+    assert name in ended.complaint
+    assert ended.status == 2

@@ -229,8 +229,11 @@ def test_a_key_is_typed_at_a_prompt_and_not_shown(shell: Shell, extractor: str, 
     assert "Traceback" not in shown
 
 
-def test_everything_answers(inside: Inside) -> None:
-    assert set(inside.succeed("check", "--json").json.values()) == {"ok"}
+def test_everything_answers(inside: Inside, up: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGISTRATION_URL", up.line_with("Ready at http://").split("Ready at ")[1].split()[0])
+    answers = inside.succeed("check", "--json").json
+    assert answers.keys() == {"database", "bus", "blobs", "secrets", "registration"}
+    assert set(answers.values()) == {"ok"}
 
 
 def test_nothing_young_is_purged(inside: Inside, job: dict[str, Any]) -> None:

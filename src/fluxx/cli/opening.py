@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def with_world(work: "Callable[[World], Awaitable[T]]", *, begins: bool = False) -> T:
+def with_world(work: "Callable[[World], Awaitable[T]]", *, begins: bool = False, prepared: bool = True) -> T:
     """Return what ``work`` returns for the opened world. Errors come through, for ``main`` to tell.
 
-    Only work that ``begins`` something may make the home; it is told that it did.
+    Only work that ``begins`` something may make the home; it is told that it did. Where the world isn't ``prepared``,
+    whether its database answers is left for the work to find out.
     """
     import asyncio
 
-    return asyncio.run(_opened(work, begins=begins))
+    return asyncio.run(_opened(work, begins=begins, prepared=prepared))
 
 
 def run_service(service: Coroutine[Any, Any, T]) -> T:
@@ -81,7 +82,7 @@ def service_facts(settings: "Settings") -> "Facts":
     return telemetry.Facts(logger, level=settings.level, tracing=wiring.tracing(settings))
 
 
-async def _opened(work: "Callable[[World], Awaitable[T]]", *, begins: bool) -> T:
+async def _opened(work: "Callable[[World], Awaitable[T]]", *, begins: bool, prepared: bool) -> T:
     settings = await load_settings()
     # Only now: settings that make no sense are told at once, not after a second of loading.
     import random
@@ -94,5 +95,6 @@ async def _opened(work: "Callable[[World], Awaitable[T]]", *, begins: bool) -> T
         require_data(settings)
     elif not wiring.holds_data(settings):
         output.hint(f"Everything will be kept in {settings.fluxx_home}, which held no data until now.")
-    async with wiring.connect(settings, facts=Facts(), clock=SystemClock(), chance=random.Random()) as world:
+    opening = wiring.connect if prepared else wiring.assembled
+    async with opening(settings, facts=Facts(), clock=SystemClock(), chance=random.Random()) as world:
         return await work(world)

@@ -25,6 +25,7 @@ class SqlDatabase:
     """The stores over one set of connections; ``close`` gives them back."""
 
     def __init__(self, engine: Engine, *, clock: Clock, facts: Facts, threads: int = 8) -> None:
+        self.engine = engine
         self._connections = Connections(engine, threads=threads)
         self._clock = clock
         self.jobs = SqlJobs(self._connections, clock=clock, facts=facts)

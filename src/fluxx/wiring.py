@@ -3,6 +3,7 @@
 Which adapter is used follows from what is configured; there is no mode to choose.
 """
 
+import os
 import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -168,16 +169,25 @@ def open_database(settings: Settings) -> Engine:
     """Return the engine of the configured database, whatever state its tables are in."""
     if settings.database_url is not None:
         return make_engine(settings.database_url.get_secret_value(), pool_size=SQL_THREADS)
-    return make_engine(f"sqlite:///{_home(settings) / EMBEDDED_DATABASE}", pool_size=SQL_THREADS + 1)
+    return make_engine(f"sqlite:///{_own_home(settings) / EMBEDDED_DATABASE}", pool_size=SQL_THREADS + 1)
 
 
 def _home(settings: Settings) -> Path:
     """Return the folder of what is embedded, made if need be."""
+    home = settings.fluxx_home
     try:
-        settings.fluxx_home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unusable(settings.fluxx_home, error) from None
-    return settings.fluxx_home
+        raise _unusable(home, error) from None
+    return home
+
+
+def _own_home(settings: Settings) -> Path:
+    """Return the same folder for SQLite, which makes files there even to read; refuse one that it can't write to."""
+    home = _home(settings)
+    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+        raise Misconfigured(f"FLUXX_HOME: {home} can't be used: this user may not write there, or nobody may.")
+    return home
 
 
 def _unusable(home: Path, error: OSError) -> Misconfigured:

@@ -95,6 +95,6 @@ class TestFolder(BlobsContract):
 
     async def test_a_file_in_the_way_of_the_folder_is_told(self, root: Path) -> None:
         blobs = FolderBlobs(a_file(root), UrlSigner(b"k" * 32))
-        with pytest.raises(Unavailable, match="The blob folder"):
+        with pytest.raises(Unavailable, match=f"The blob folder {root}"):
             await blobs.check()
         await blobs.close()

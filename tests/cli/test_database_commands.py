@@ -44,7 +44,7 @@ def test_what_does_not_answer_is_named(inside: "Inside") -> None:
     ended = inside.run("check")
     assert ended.status == 1
     assert "database  ok" in ended.text
-    assert "blobs     The blob folder can't be" in ended.text
+    assert f"blobs     The blob folder {blobs} can't be" in ended.text
     assert f"home      {inside.folder / '.fluxx'}" in ended.text
 
 

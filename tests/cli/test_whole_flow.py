@@ -137,6 +137,20 @@ def test_the_result_comes_byte_for_byte(shell: Shell, inside: Inside, job: dict[
     assert not list(shell.folder.glob(".out.json*"))
 
 
+@pytest.mark.parametrize(
+    ("to", "says"),
+    [("nowhere/out.json", "No such file"), ("invoice.pdf/out.json", "Not a directory"), (".fluxx", "Is a directory")],
+)
+def test_a_result_that_can_not_be_put_there_names_what_was_asked_for(
+    inside: Inside, job: dict[str, Any], to: str, says: str
+) -> None:
+    ended = inside.run("result", job["jobId"], "--output", to)
+    assert ended.complaint == f"fluxx: {to}: {ended.complaint.rpartition(': ')[2]}"
+    assert says in ended.complaint
+    assert ended.status == 2
+    assert not list(inside.folder.glob(".*.part"))
+
+
 def test_the_events_come_oldest_first_one_envelope_a_line(inside: Inside, job: dict[str, Any]) -> None:
     printed = inside.succeed("events", "--json", "--job", job["jobId"]).stdout
     envelopes = [job_status.decode(line) for line in printed.splitlines()]

@@ -1,5 +1,6 @@
 """Where nothing was ever kept, a command says so: a database made to answer from would say that all is well."""
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,21 @@ def test_the_settings_show_the_whole_path(inside: "Inside", monkeypatch: pytest.
     assert _home(inside) == str(inside.folder / ".fluxx")
     monkeypatch.setenv("FLUXX_HOME", "some/where")
     assert _home(inside) == str(inside.folder / "some" / "where")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere: run as any other user")
+@pytest.mark.parametrize("words", ["jobs list", "db check", "up --port 0"])
+def test_a_home_that_is_not_ours_is_named(inside: "Inside", words: str) -> None:
+    inside.succeed("db", "migrate")
+    home = inside.folder / ".fluxx"
+    home.chmod(0o500)
+    ended = inside.run(*words.split())
+    home.chmod(0o700)
+    assert (
+        f"FLUXX_HOME: {home} can't be used" in ended.complaint
+        or f"FLUXX_HOME: the signing key {home}" in ended.complaint
+    )
+    assert ended.status == 2
 
 
 def _home(inside: "Inside") -> str:

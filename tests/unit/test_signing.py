@@ -83,7 +83,7 @@ def test_all_who_make_it_at_the_same_time_get_the_same_key(tmp_path: Path) -> No
 
 def test_a_broken_key_is_named(tmp_path: Path) -> None:
     (tmp_path / "signing-key").write_bytes(b"short")
-    with pytest.raises(Misconfigured, match="signing-key is broken"):
+    with pytest.raises(Misconfigured, match=f"FLUXX_HOME.*{tmp_path}/signing-key is broken"):
         load_or_make_key(tmp_path / "signing-key")
-    with pytest.raises(Misconfigured, match="can't be kept"):
+    with pytest.raises(Misconfigured, match=f"FLUXX_HOME.*{tmp_path}/signing-key/below-a-file can't be kept"):
         load_or_make_key(tmp_path / "signing-key" / "below-a-file")

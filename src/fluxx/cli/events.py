@@ -36,6 +36,8 @@ def show_events(as_json: AsJson = False, follow: Follow = False, job: OfJob = No
 
 
 async def _events(world: "World", as_json: bool, follow: bool, job: UUID | None) -> None:
+    if job is not None:
+        await world.reader.job(job)
     settings = world.settings
     subscription = world.bus.subscription(settings.topic_job_status, settings.job_status_subscription)
     stream = output.Stream(EVENTS, empty="No events.")

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 from uuid import UUID
@@ -48,5 +48,9 @@ def _target(to: Path | None) -> Iterator[BinaryIO]:
         with unfinished.open("xb") as file:
             yield file
         unfinished.replace(to)
+    except OSError as error:
+        error.filename, error.filename2 = to, None  # what was asked for: nobody knows the other name
+        raise
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()

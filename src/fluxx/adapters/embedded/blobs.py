@@ -85,7 +85,7 @@ class FolderBlobs:
         try:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._probe)
         except OSError as error:
-            raise _trouble("The blob folder", error, not_ours=Misconfigured) from error
+            raise _trouble(f"The blob folder {self._root}", error, not_ours=Misconfigured) from error
 
     async def close(self) -> None:
         """End the threads once they are done."""

@@ -56,7 +56,7 @@ class FolderSecrets:
             await asyncio.to_thread(self._probe)
         except OSError as error:
             kind = Misconfigured if error.errno in _NOT_OURS else Unavailable
-            raise kind(f"The secrets folder can't be read: {error.strerror}.") from error
+            raise kind(f"The secrets folder {self._root} can't be read: {error.strerror}.") from error
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -59,9 +59,9 @@ def load_or_make_key(path: Path) -> bytes:
             _make_key(path)
         key = path.read_bytes()
     except OSError as error:
-        raise Misconfigured(f"The signing key {path.name} can't be kept: {error.strerror}.") from error
+        raise Misconfigured(f"FLUXX_HOME: the signing key {path} can't be kept: {error.strerror}.") from error
     if len(key) != KEY_BYTES:
-        raise Misconfigured(f"The signing key {path.name} is broken; delete it and a new one is made.")
+        raise Misconfigured(f"FLUXX_HOME: the signing key {path} is broken; delete it and a new one is made.")
     return key
 
 

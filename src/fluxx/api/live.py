@@ -1,7 +1,7 @@
 """``GET /extractor/jobs/events``: what happens to jobs, as it happens, as server-sent events.
 
 Every line of a job's history becomes an event ``job`` within about a second. Its id resumes the stream
-(``Last-Event-ID``): what came since is sent again, at least once; where that is too much, an event
+(``Last-Event-ID``): what came since is sent again, at least once; where that is too much or not known, an event
 ``reset`` says to look at everything anew. A comment every few seconds keeps the connection open.
 """
 

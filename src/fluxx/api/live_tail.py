@@ -10,11 +10,14 @@ from typing import Final
 
 from fluxx.ports.changes import Change
 
-PATIENCE: Final = 10.0
-"""Seconds for which a missing number is asked for again: longer than any transaction of ours."""
+PATIENCE: Final = 10
+"""Reads in which a missing number is asked for again: a second apart, they take longer than any transaction of ours.
 
-MOST_MISSING: Final = 500
-"""Of a larger gap only the last numbers are waited for: a server skips thousands when it restarts."""
+Not seconds: where the database stands still, so does the transaction.
+"""
+
+MOST_MISSING: Final = 1000
+"""Of more only the last are waited for: a server skips thousands when it restarts, more than it can be asked for."""
 
 
 class Tail:
@@ -22,29 +25,45 @@ class Tail:
 
     def __init__(self, high: int = 0) -> None:
         self.high = high
-        self._missing: dict[int, float] = {}
+        self._missing: dict[int, int] = {}
+
+    @classmethod
+    def behind(cls, changes: Sequence[Change]) -> "Tail":
+        """Return a tail that has seen ``changes``, the newest ones in order; what they passed over may still come."""
+        newest = changes[-1].change_id if changes else 0
+        tail = cls(max(0, newest - MOST_MISSING))
+        for _ in tail.news(changes):
+            pass
+        return tail
 
     @property
-    def missing(self) -> Sequence[int]:
-        """The numbers to ask for again."""
-        return sorted(self._missing)
+    def asked(self) -> Sequence[int]:
+        """The numbers to ask for again: those that are missing, and the highest, which ``is_cut_off`` looks for."""
+        return [*self._missing, self.high]
 
     @property
     def mark(self) -> int:
         """The number up to which everything was seen: whoever resumes after it misses nothing."""
         return min(self._missing) - 1 if self._missing else self.high
 
-    def news(self, changes: Sequence[Change], now: float) -> Iterator[Change]:
-        """Yield those of the changes, which come in order, that weren't seen; ``now`` is any clock in seconds."""
-        self._missing = {number: until for number, until in self._missing.items() if until > now}
+    def is_cut_off(self, changes: Sequence[Change]) -> bool:
+        """Whether the highest isn't among what was read: purged, or restored from a backup; numbers may come again."""
+        return self.high > 0 and all(change.change_id != self.high for change in changes)
+
+    def news(self, changes: Sequence[Change]) -> Iterator[Change]:
+        """Yield those of the changes, which one read brought in order, that weren't seen."""
+        found = {change.change_id for change in changes}
+        self._missing = {number: left - 1 for number, left in self._missing.items() if left > 1 or number in found}
         for change in changes:
             if change.change_id > self.high:
-                self._pass_over(change.change_id, now)
+                self._pass_over(change.change_id)
                 self.high = change.change_id
                 yield change
             elif self._missing.pop(change.change_id, None) is not None:
                 yield change
 
-    def _pass_over(self, reached: int, now: float) -> None:
+    def _pass_over(self, reached: int) -> None:
         first = max(self.high + 1, reached - MOST_MISSING)
-        self._missing |= dict.fromkeys(range(first, reached), now + PATIENCE)
+        self._missing |= dict.fromkeys(range(first, reached), PATIENCE)
+        for number in [*self._missing][:-MOST_MISSING]:
+            del self._missing[number]

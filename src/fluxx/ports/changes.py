@@ -34,6 +34,7 @@ class Changes(Protocol):
     async def after(self, change_id: int, *, missing: Sequence[int], limit: int) -> Sequence[Change]:
         """Return up to ``limit`` changes beyond ``change_id``, and those of ``missing`` that are there, oldest first.
 
-        A number may be committed later than a higher one: such gaps are asked for again as ``missing``.
+        A number may be committed later than a higher one: such gaps are asked for again as ``missing``. So is the last
+        one that was seen: where it is gone, numbers may come a second time.
         """
         ...

@@ -112,6 +112,11 @@ JOBS = Level("jobs", "Jobs that are alive now, by state and extractor", ("status
 JOBS_FINISHED = Level(
     "jobs_finished", "Jobs that ended since the beginning, forgotten ones included", ("status", "extractor", "name")
 )
+WORKERS = Level("workers", "Workers that are there now")
+OLDEST_FILE_SECONDS = Level(
+    "oldest_file_seconds",
+    "For how long the oldest uploaded file (of the last day) has waited to be turned into jobs; 0 where none does",
+)
 OLDEST_DUE_SECONDS = Level("oldest_due_seconds", "For how long the longest due job has been due; 0 where none is")
 OUTBOX_LAG_SECONDS = Level(
     "outbox_lag_seconds", "For how long the oldest unpublished event has waited; 0 where none does"

@@ -21,7 +21,7 @@ BY_CLIENT = "IX_Job_ClientApplicationId_CreatedAt"
 BY_EXTRACTOR = "IX_Job_ClientApplicationExtractorID_CreatedAt"
 LINES = "IX_JobStatus_JobID"
 IN_A_QUEUE = "IX_BusMessage_Topic_Subscription"
-SMALL = {"due", "ClientApplication", "ClientApplicationExtractor", "Rollup"}
+SMALL = {"due", "ClientApplication", "ClientApplicationExtractor", "Rollup", "WaitingFile"}
 """What may be read from end to end."""
 IN_ORDER = {"BusMessage"}
 """What SQLite reads along its own numbers, as far as the limit: no index says so."""
@@ -44,6 +44,7 @@ INDEXES = {
     "relay": {"IX_Outbox_Unpublished"},
     "receive nothing": {IN_A_QUEUE},
     "browse the log": {IN_A_QUEUE},
+    "what waits the longest": {"IX_WaitingFile_Since", "IX_Job_DueAt", "IX_Outbox_Unpublished"},
     "job by id": {LINES},
     "jobs by file": {BY_FILE, LINES},
     "an old job by id": {LINES},

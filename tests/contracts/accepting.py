@@ -66,7 +66,7 @@ class AcceptingContract:
         assert len(await world.accepted(world.new_job(file, extractor, key="retry:1"))) == 1
 
     async def test_accepting_no_job_is_fine(self, world: StoresWorld) -> None:
-        accepted = await world.jobs.accept(Acceptance(()))
+        accepted = await world.jobs.accept(Acceptance(uuid4(), ()))
         assert (list(accepted.new), list(accepted.known)) == ([], [])
 
     async def test_the_same_at_the_same_time_is_one_job(self, world: StoresWorld) -> None:

@@ -6,9 +6,16 @@ Bind it with a subclass that has a fixture ``world``.
 import asyncio
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from uuid import uuid4
 
+import pytest
+from msgspec.structs import replace
+
+from fluxx.errors import NotFound
 from fluxx.model.counts import Counts, total
 from fluxx.model.outcome import Extracted, NotReady, Refused, Retry, Submitted
+from fluxx.ports.jobs import Acceptance
+from fluxx.ports.observing import Backlog
 from support.stores import LEASE, StoresWorld
 
 RESULT = Extracted("results/1/2/3/result.json", 4096, "f" * 64)
@@ -82,11 +89,46 @@ class ObservingContract:
 
     async def test_what_waits_the_longest_is_known(self, world: StoresWorld) -> None:
         nothing = await world.observer.backlog()
-        assert (nothing.oldest_due_at, nothing.oldest_event_at) == (None, None)
+        assert nothing == Backlog()
         jobs = await world.queued(3)
         found = await world.observer.backlog()
         assert found.oldest_due_at == min(job.due_at for job in jobs if job.due_at)
         assert found.oldest_event_at == jobs[0].created_at
+
+    async def test_an_uploaded_file_waits_until_its_message_is_dealt_with(self, world: StoresWorld) -> None:
+        extractor = await world.extractor()
+        first = await world.file(extractor)
+        world.clock.jump(1)
+        second = await world.file(extractor)
+        assert (await world.observer.backlog()).oldest_file_at == first.created_at
+        await world.jobs.accept(Acceptance(uuid4(), ()))
+        assert (await world.observer.backlog()).oldest_file_at == first.created_at
+        await world.accepted(world.new_job(first, extractor))
+        assert (await world.observer.backlog()).oldest_file_at == second.created_at
+        # Its client application may have no active extractor: dealt with all the same.
+        await world.jobs.accept(Acceptance(second.file_id, ()))
+        assert (await world.observer.backlog()).oldest_file_at is None
+
+    async def test_a_file_waits_no_longer_once_it_is_given_up_forgotten_or_a_day_old(self, world: StoresWorld) -> None:
+        extractor = await world.extractor()
+        unannounced, forgotten, lost = [await world.file(extractor) for _ in range(3)]
+        for _ in range(2):
+            await world.files.give_up(unannounced.file_id)
+        await world.retention.forget_files([forgotten.file_id])
+        assert (await world.observer.backlog()).oldest_file_at == lost.created_at
+        world.clock.jump(timedelta(days=1, seconds=1).total_seconds())
+        assert (await world.observer.backlog()).oldest_file_at is None
+        late = await world.accepted(world.new_job(lost, extractor), world.new_job(unannounced, extractor))
+        assert len(late) == 2
+
+    async def test_who_is_refused_leaves_the_file_waiting(self, world: StoresWorld) -> None:
+        extractor, stranger = await world.extractor(), await world.extractor()
+        file = await world.file(extractor)
+        with pytest.raises(NotFound):
+            await world.accepted(
+                replace(world.new_job(file, stranger), client_application_id=stranger.client_application_id)
+            )
+        assert (await world.observer.backlog()).oldest_file_at == file.created_at
 
     async def test_a_database_without_jobs_has_no_numbers(self, world: StoresWorld) -> None:
         assert await world.observer.since_the_beginning() == {}

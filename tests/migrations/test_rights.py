@@ -18,9 +18,14 @@ from support.rows import place, row_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE")
-RIGHTS = {
+RIGHTS = {  # on a schema, and on single tables beyond that
     "fluxx_registration": {"registration": "SELECT INSERT UPDATE"},
-    "fluxx_files": {"registration": "SELECT", "file": "SELECT INSERT", "bus": "SELECT INSERT"},
+    "fluxx_files": {
+        "registration": "SELECT",
+        "file": "SELECT INSERT",
+        "file.WaitingFile": "DELETE",
+        "bus": "SELECT INSERT",
+    },
     "fluxx_extractor": {
         "registration": "SELECT",
         "file": "SELECT INSERT DELETE",
@@ -70,7 +75,8 @@ def test_a_role_has_what_the_page_says_and_no_more(owner: Engine, role: str) -> 
                 for verb in VERBS
                 if connection.scalar(asking, {"role": role, "name": name, "verb": verb, "schema": schema})
             ]
-            assert (name, has) == (name, RIGHTS[role].get(schema, "").split())
+            granted = f"{RIGHTS[role].get(schema, '')} {RIGHTS[role].get(table.key, '')}"
+            assert (name, has) == (name, granted.split())
 
 
 def test_a_worker_works_but_cannot_write_registrations(owner: Engine, worker: Engine) -> None:
@@ -105,7 +111,8 @@ def test_the_sql_server_script_says_the_same() -> None:
     script = re.search(r"```tsql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert script is not None
     granted: dict[str, dict[str, str]] = {role: {} for role in RIGHTS}
-    for verbs, schema, roles in re.findall(r"GRANT ([A-Z, ]+) ON SCHEMA::\[(\w+)\] TO ([^;]+);", script[1]):
+    pattern = r"GRANT ([A-Z, ]+) ON (?:SCHEMA|OBJECT)::\[(\w+)\](?:\.\[(\w+)\])? TO ([^;]+);"
+    for verbs, schema, table, roles in re.findall(pattern, script[1]):
         for role in re.findall(r"\w+", roles):
-            granted[role][schema] = verbs.replace(",", "")
-    assert granted == RIGHTS
+            granted[role][f"{schema}.{table}" if table else schema] = verbs.replace(",", "")
+    assert granted == {role: {"dbo.fluxx_schema_history": "SELECT", **rights} for role, rights in RIGHTS.items()}

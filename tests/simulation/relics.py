@@ -37,7 +37,7 @@ async def leave_relic(past: World, client: UUID, extractor_id: UUID, new_id: Cal
         due_at=now,
         idempotency_key="accepted",
     )
-    await past.jobs.accept(Acceptance((transitions.queue(job),)))
+    await past.jobs.accept(Acceptance(job.file_id, (transitions.queue(job),)))
     stored = await past.blobs.write(job.result_path, b"{}", content_type="application/json")
     result = Extracted(job.result_path, stored.size, stored.sha256)
     held = await past.jobs.seize(job.job_id, lease=60.0)

@@ -81,7 +81,7 @@ async def _live_jobs(world: StoresWorld, extractor: Extractor, count: int) -> li
     """Queue jobs that outlive every jump of the clock."""
     file, deadline = await world.file(extractor), world.clock.now() + timedelta(days=3650)
     jobs = [replace(world.new_job(file, extractor, key=f"{number}"), deadline_at=deadline) for number in range(count)]
-    return list(await world.accepted(*jobs))
+    return list(await world.accepted(*jobs)) if jobs else []
 
 
 class Call(NamedTuple):
@@ -158,6 +158,11 @@ async def browse(place: Place, _: Any) -> None:
     await place.bus.subscription(TOPIC, NAME).browse(after=MESSAGES // 2, limit=PAGE)
 
 
+async def backlog(place: Place, _: Any) -> None:
+    """Ask what waits the longest, as metrics and pages do."""
+    await place.world.observer.backlog()
+
+
 async def purge_nothing(place: Place, _: Any) -> None:
     """Look for what is older than anything."""
     before = place.world.clock.now() - timedelta(days=1000)
@@ -195,6 +200,7 @@ CALLS: Final[dict[str, Call]] = {
     "relay": Call(relay, new_event),
     "receive nothing": Call(receive, nothing),
     "browse the log": Call(browse, nothing),
+    "what waits the longest": Call(backlog, nothing),
     "job by id": Call(one_job, nothing),
     "jobs by file": listing(lambda place: JobFilter(file_id=place.some_file())),
     "an old job by id": Call(an_old_job, nothing),

@@ -35,7 +35,7 @@ async def placed_job(world: World, file_id: UUID, extractor: Extractor, outcomes
         due_at=now,
         idempotency_key=str(uuid7()),
     )
-    accepted = await world.jobs.accept(Acceptance((transitions.queue(job),)))
+    accepted = await world.jobs.accept(Acceptance(job.file_id, (transitions.queue(job),)))
     [job] = accepted.new
     return await happened(world, job, outcomes)
 

@@ -17,6 +17,7 @@ from fluxx.adapters.sql.tables import (
     metadata,
     outbox,
     rollup,
+    waiting_file,
 )
 from support.schema import existing_columns
 
@@ -48,6 +49,7 @@ ROWS: Final[dict[Table, dict[str, Any]]] = {
         "BlobPath": "files/3",
         "IsRemote": False,
     },
+    waiting_file: {"FileID": an_id(3), "Since": A_MOMENT},
     job: {
         "JobID": an_id(4),
         "FileId": an_id(3),

@@ -163,7 +163,7 @@ def _type(body: bytes) -> str:
 
 def acceptance(*jobs: Job, file: File | None = None) -> Acceptance:
     """Return what a message asks for that ends in these jobs."""
-    return Acceptance(tuple(transitions.queue(job) for job in jobs), file)
+    return Acceptance(jobs[0].file_id, tuple(transitions.queue(job) for job in jobs), file)
 
 
 @asynccontextmanager

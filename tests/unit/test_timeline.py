@@ -85,9 +85,16 @@ def test_what_is_wrong_is_said_and_nothing_else() -> None:
         created_at=NOW,
     )
     calm, late = Backlog(oldest_due_at=NOW, oldest_event_at=None), NOW - timedelta(minutes=5)
-    assert troubles(calm, {}, {}, {AN_ID: extractor}, NOW) == []
-    stuck = troubles(Backlog(oldest_due_at=late, oldest_event_at=late), {}, {}, {}, NOW)
-    assert [trouble.sentence[:20] for trouble in stuck] == ["A job has been due f", "An event has waited "]
-    bad = troubles(calm, {AN_ID: Counts(succeeded=1, failed=5, retries=9)}, {}, {AN_ID: extractor}, NOW)
+    assert troubles(calm, [], {}, {}, {AN_ID: extractor}, NOW) == []
+    waiting = Backlog(oldest_file_at=late, oldest_due_at=late, oldest_event_at=late)
+    assert [trouble.sentence for trouble in troubles(waiting, ["a:1"], {}, {}, {}, NOW)] == [
+        "An uploaded file has waited 5 min to be turned into jobs.",
+        "A job has been due for 5 min, and no worker took it.",
+        "An event has waited 5 min to be published.",
+    ]
+    for alone in (waiting, Backlog(oldest_file_at=late, oldest_due_at=NOW), Backlog(oldest_due_at=late)):
+        told = troubles(alone, [], {}, {}, {}, NOW)
+        assert told[0].sentence == "No worker is there, and work has waited 5 min for one."
+    bad = troubles(calm, ["a:1"], {AN_ID: Counts(succeeded=1, failed=5, retries=9)}, {}, {AN_ID: extractor}, NOW)
     assert bad[0].sentence == "OCR: 5 of 6 jobs failed in 15 minutes."
     assert "9 calls failed" in bad[1].sentence

@@ -98,10 +98,12 @@ async def test_without_the_message_the_caller_tries_again_and_the_file_stays_rea
     kept = await world.files.file(UUID(blob.parent.name))
     assert kept.size == len(b"some bytes")
     assert heard.of(FILE_UPLOADED) == []
+    assert (await world.observer.backlog()).oldest_file_at is None
 
     again = await upload(uploading(world), client)
     assert again.file_id != kept.file_id
     assert await announced(world) == 1
+    assert (await world.observer.backlog()).oldest_file_at == again.created_at
 
 
 async def test_content_that_breaks_off_leaves_nothing(world: World) -> None:

@@ -15,8 +15,17 @@ from fluxx.errors import Unavailable
 from fluxx.model.counts import Counts
 from fluxx.model.job import Extractor, Status
 from fluxx.ports.observing import Observer
+from fluxx.ports.presence import Presence
 from fluxx.ports.registrations import RegistrationStore
-from fluxx.telemetry import JOBS, JOBS_FINISHED, OLDEST_DUE_SECONDS, OUTBOX_LAG_SECONDS, Facts
+from fluxx.telemetry import (
+    JOBS,
+    JOBS_FINISHED,
+    OLDEST_DUE_SECONDS,
+    OLDEST_FILE_SECONDS,
+    OUTBOX_LAG_SECONDS,
+    WORKERS,
+    Facts,
+)
 
 FRESH_SECONDS: Final = 1.0
 """However many scrapers ask, the database is asked once in this time."""
@@ -25,8 +34,11 @@ FRESH_SECONDS: Final = 1.0
 class Gauges:
     """Sets the gauges before they are shown."""
 
-    def __init__(self, *, observer: Observer, registrations: RegistrationStore, clock: Clock, facts: Facts) -> None:
+    def __init__(
+        self, *, observer: Observer, presence: Presence, registrations: RegistrationStore, clock: Clock, facts: Facts
+    ) -> None:
         self._observer = observer
+        self._presence = presence
         self._registrations = registrations
         self._clock = clock
         self._facts = facts
@@ -48,10 +60,13 @@ class Gauges:
         extractors = {each.client_application_extractor_id: each for each in await self._registrations.extractors()}
         counts = await self._observer.since_the_beginning()
         backlog = await self._observer.backlog()
+        workers = await self._presence.workers()
         now = self._clock.now()
         self._facts.level(JOBS, _by_status(counts, extractors, {Status.QUEUED: "waiting", Status.STARTED: "working"}))
         finished = {Status.SUCCEEDED: "succeeded", Status.FAILED: "failed"}
         self._facts.level(JOBS_FINISHED, _by_status(counts, extractors, finished))
+        self._facts.level(WORKERS, {(): len(workers)})
+        self._facts.level(OLDEST_FILE_SECONDS, {(): _age(backlog.oldest_file_at, now)})
         self._facts.level(OLDEST_DUE_SECONDS, {(): _age(backlog.oldest_due_at, now)})
         self._facts.level(OUTBOX_LAG_SECONDS, {(): _age(backlog.oldest_event_at, now)})
 

@@ -79,25 +79,31 @@ async def _followed(world: "World", files: Sequence["File"], expected: int, *, q
 
 def jobs_of(world: "World", files: Sequence["File"]) -> "Find":
     """Look at all jobs of these files, oldest first; where none comes, say once what may be missing."""
-    import asyncio
+    from time import monotonic
 
     from fluxx.ports.jobs import JobFilter
 
-    doubt = asyncio.get_running_loop().call_later(
-        PATIENCE, output.hint, "No job yet. Is 'fluxx up' or 'fluxx worker' running?"
-    )
+    doubtful_at = monotonic() + PATIENCE
 
     async def find() -> Sequence["Job"]:
+        nonlocal doubtful_at
         found = [
             job
             for file in files
             for job in reversed(await world.reader.jobs(JobFilter(file_id=file.file_id), limit=MOST_JOBS_OF_A_FILE))
         ]
-        if found:
-            doubt.cancel()
+        if not found and monotonic() > doubtful_at:
+            doubtful_at = float("inf")
+            output.hint(await _doubt(world))
         return found
 
     return find
+
+
+async def _doubt(world: "World") -> str:
+    if await world.presence.workers():
+        return "No job yet, though a worker is there: its log says why, and 'fluxx top' what is wrong."
+    return "No job yet, and no worker is there: start 'fluxx up' or 'fluxx worker'."
 
 
 def _print_json(files: Sequence["File"], seen: Sequence["Seen"]) -> None:

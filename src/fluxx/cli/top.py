@@ -65,11 +65,12 @@ async def _look(world: "World") -> "Look":
     extractors = {each.client_application_extractor_id: each for each in await world.registrations.extractors()}
     all_time = await world.observer.since_the_beginning()
     recent = await world.observer.since(now - timedelta(minutes=RECENT_MINUTES))
+    backlog, workers = await world.observer.backlog(), await world.presence.workers()
     return Look(
         now=now,
         extractors=extractors,
         all_time=all_time,
         hour=await world.observer.since(now - timedelta(hours=1)),
-        troubles=troubles(await world.observer.backlog(), recent, all_time, extractors, now),
+        troubles=troubles(backlog, workers, recent, all_time, extractors, now),
         changes=await world.changes.newest(limit=LATEST),
     )

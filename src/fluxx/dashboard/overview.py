@@ -66,6 +66,7 @@ class OverviewPages:
         now = self._context.clock.now()
         all_time = _seen(await self._glance.since_the_beginning(), registered)
         backlog = await self._backlog(visitor)
+        workers = await self._workers(visitor)
         recent = _seen(await self._glance.last(RECENT_MINUTES), registered)
         hour = await self._glance.last(60)
         return self._renderer.page(
@@ -74,8 +75,8 @@ class OverviewPages:
             now_counts=total([*all_time.values()]),
             day=total([*_seen(await self._glance.last(DAY_MINUTES), registered).values()]),
             backlog=backlog,
-            workers=await self._workers(visitor),
-            troubles=troubles(backlog, recent, all_time, registered.extractors, now),
+            workers=workers,
+            troubles=troubles(backlog, workers or [], recent, all_time, registered.extractors, now),
             chart=chart_of(await self._glance.minutes(hours, ours), now=now, hours=hours, bars=SPANS[hours]),
             hours=hours,
             spans=SPANS,
@@ -87,7 +88,7 @@ class OverviewPages:
         """Return what waits the longest; it may be another's, so only who sees all is told."""
         if visitor.client_application_id is None:
             return await self._glance.backlog()
-        return Backlog(oldest_due_at=None, oldest_event_at=None)
+        return Backlog()
 
     async def _workers(self, visitor: Visitor) -> Sequence[str] | None:
         """Return the workers that are there; None for a visitor who sees one client application: hosts are not its."""

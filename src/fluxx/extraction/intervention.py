@@ -53,7 +53,7 @@ class Intervention:
         if not old.status.is_final:
             raise Conflict(f"Job {job_id} is {old.status}; only a job that succeeded or failed can be retried.")
         new = new_job_like(old, now=self._clock.now(), limits=self._limits)
-        accepted = await self._store.accept(Acceptance((transitions.queue(new),)))
+        accepted = await self._store.accept(Acceptance(new.file_id, (transitions.queue(new),)))
         return (*accepted.new, *accepted.known)[0]
 
 

@@ -102,7 +102,7 @@ class Accepting:
             raise extractors
         jobs = self._jobs(message, extractors, trace)
         try:
-            return await self._store.accept(Acceptance(jobs, await self._remote_file(message)))
+            return await self._store.accept(Acceptance(message.file_id, jobs, await self._remote_file(message)))
         except NotFound as error:
             raise Poison("UnknownFile", f"{error} Send FileUrl with files that are kept elsewhere.") from error
 

@@ -116,7 +116,12 @@ class Uploading:
                 client_application_id=file.client_application_id,
                 trace_context=span.traceparent,
             )
-            await self._bus.publish(self._topic, [_message(message)])
+            try:
+                await self._bus.publish(self._topic, [_message(message)])
+            except FluxxError:
+                with suppress(FluxxError):
+                    await self._files.give_up(file.file_id)
+                raise
 
 
 def _message(message: AcceptedFile) -> Message:

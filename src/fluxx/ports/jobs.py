@@ -12,11 +12,12 @@ from fluxx.model.transitions import Transition
 
 
 class Acceptance(msgspec.Struct, frozen=True):
-    """What one accepted-file message asks for: a file and the transitions that queue its jobs.
+    """What one accepted-file message asks for: the transitions that queue the jobs of a file, perhaps none.
 
     ``file`` is given where the file may be unknown to the database (kept upstream).
     """
 
+    file_id: UUID
     transitions: tuple[Transition, ...]
     file: File | None = None
 
@@ -69,7 +70,7 @@ class JobStore(Protocol):
     """The jobs' only writer. Every write is one transaction; concurrent ones may share it."""
 
     async def accept(self, acceptance: Acceptance) -> Accepted:
-        """Insert the jobs, their first history rows and events.
+        """Insert the jobs, their first history rows and events; the file waits no longer (``FileStore.add_file``).
 
         A job whose (file, extractor, idempotency key) exists already is left alone: calling it
         twice changes nothing. Raises ``NotFound`` where the file or an extractor doesn't exist.

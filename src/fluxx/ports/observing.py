@@ -6,7 +6,7 @@ a few rows along an index, however many jobs there are.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
 import msgspec
@@ -22,11 +22,19 @@ class Minute(msgspec.Struct, frozen=True):
     failed: int
 
 
-class Backlog(msgspec.Struct, frozen=True, kw_only=True):
-    """What waits the longest: since when a job is due, since when an event is unpublished; None: nothing."""
+WAITING_DAYS: Final = 1
+"""A file that has waited for longer is given up: its message is taken for lost, and retention may have the file."""
 
-    oldest_due_at: datetime | None
-    oldest_event_at: datetime | None
+
+class Backlog(msgspec.Struct, frozen=True, kw_only=True):
+    """What waits the longest, and since when: None where nothing does.
+
+    A file of the last ``WAITING_DAYS`` waits to be turned into jobs, a job is due, an event is unpublished.
+    """
+
+    oldest_file_at: datetime | None = None
+    oldest_due_at: datetime | None = None
+    oldest_event_at: datetime | None = None
 
 
 class SentEvent(msgspec.Struct, frozen=True, kw_only=True):

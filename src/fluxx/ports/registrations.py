@@ -54,7 +54,14 @@ class FileStore(Protocol):
     """The table ``[file].[File]``."""
 
     async def add_file(self, file: File) -> None:
-        """Insert a file; raises ``NotFound`` where its client application doesn't exist."""
+        """Insert an uploaded file, which waits from then on for ``JobStore.accept``, even if that brings no job.
+
+        Raises ``NotFound`` where its client application doesn't exist.
+        """
+        ...
+
+    async def give_up(self, file_id: UUID) -> None:
+        """Let a file wait no longer, as who uploaded it knows that it wasn't announced; jobs may come all the same."""
         ...
 
     async def file(self, file_id: UUID) -> File:

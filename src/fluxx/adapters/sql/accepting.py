@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 from uuid import UUID
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from fluxx.adapters.sql.rows import file_row, job_of
-from fluxx.adapters.sql.tables import file, job
+from fluxx.adapters.sql.tables import file, job, waiting_file
 from fluxx.adapters.sql.writing import Writing
 from fluxx.errors import NotFound
 from fluxx.model.job import File, Job
@@ -31,6 +31,7 @@ def accept_group(
     owners, known = _owners(connection, file_ids), _known(connection, file_ids)
     answers: list[Accepted | NotFound] = []
     adding: list[Transition] = []
+    accepted: set[UUID] = set()
     for one in group:
         if strange := [wanted.job for wanted in one.transitions if _owner(wanted.job) not in owners]:
             answers.append(NotFound(f"Client application {_owner(strange[0])[1]} has no file {strange[0].file_id}."))
@@ -40,9 +41,12 @@ def accept_group(
         known.update((_key(wanted.job), wanted.job) for wanted in new)
         adding.extend(new)
         answers.append(Accepted([wanted.job for wanted in new], old))
+        accepted.add(one.file_id)
     if adding:
         # In the order of their keys: two workers with the same files then wait for each other in one direction only.
         writing.adding(sorted(adding, key=lambda one: _key(one.job)))(connection)
+    if accepted:
+        connection.execute(delete(waiting_file).where(waiting_file.c.FileID.in_(sorted(accepted))))
     return answers
 
 

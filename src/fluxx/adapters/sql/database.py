@@ -34,7 +34,7 @@ class SqlDatabase:
         self.files = SqlFiles(self._connections)
         self.outbox = SqlOutbox(self._connections, clock=clock)
         self.retention = SqlRetention(self._connections)
-        self.observer = SqlObserver(self._connections)
+        self.observer = SqlObserver(self._connections, clock=clock)
         self.changes = SqlChanges(self._connections)
         self.presence = SqlPresence(self._connections, clock=clock)
 

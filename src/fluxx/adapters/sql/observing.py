@@ -1,7 +1,7 @@
-"""The numbers of the service, read from the rollups and from the first entries of two small indexes."""
+"""The numbers of the service, read from the rollups and from the first entries of three small indexes."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -9,10 +9,11 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.rollups import ALL_MINUTES, COLUMNS, NAMES
-from fluxx.adapters.sql.tables import job, outbox, rollup
+from fluxx.adapters.sql.tables import job, outbox, rollup, waiting_file
+from fluxx.clock import Clock
 from fluxx.messages.job_status import TYPE_PREFIX, decode
 from fluxx.model.counts import NO_TIMES, Counts
-from fluxx.ports.observing import Backlog, Minute, SentEvent
+from fluxx.ports.observing import WAITING_DAYS, Backlog, Minute, SentEvent
 
 SINGLE: Final = len(NAMES) - len(NO_TIMES)
 SUMS: Final = tuple(func.sum(rollup.c[name]).label(name) for name in COLUMNS)
@@ -22,8 +23,9 @@ ENDS: Final = (func.sum(rollup.c.Succeeded), func.sum(rollup.c.Failed))
 class SqlObserver:
     """Keeps the promises of ``ports.observing.Observer``."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, *, clock: Clock) -> None:
         self._connections = connections
+        self._clock = clock
 
     async def since_the_beginning(self) -> Mapping[UUID, Counts]:
         """See ``Observer.since_the_beginning``."""
@@ -62,6 +64,8 @@ class SqlObserver:
 
     async def backlog(self) -> Backlog:
         """See ``Observer.backlog``."""
+        young = self._clock.now() - timedelta(days=WAITING_DAYS)
+        waiting = select(func.min(waiting_file.c.Since)).where(waiting_file.c.Since > young)  # IX_WaitingFile_Since
         due = select(func.min(job.c.DueAt)).where(job.c.DueAt.is_not(None))  # IX_Job_DueAt: its first entry
         event = (
             select(outbox.c.CreatedAt)
@@ -71,7 +75,11 @@ class SqlObserver:
         )
 
         def work(connection: Connection) -> Backlog:
-            return Backlog(oldest_due_at=connection.scalar(due), oldest_event_at=connection.scalar(event))
+            return Backlog(
+                oldest_file_at=connection.scalar(waiting),
+                oldest_due_at=connection.scalar(due),
+                oldest_event_at=connection.scalar(event),
+            )
 
         return await self._connections.read(work)
 

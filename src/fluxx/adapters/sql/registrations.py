@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.rows import client_application_of, extractor_of, extractor_row, file_of, file_row
-from fluxx.adapters.sql.tables import client_application, client_application_extractor, file
+from fluxx.adapters.sql.tables import client_application, client_application_extractor, file, waiting_file
 from fluxx.clock import Clock
 from fluxx.errors import Conflict, NotFound
 from fluxx.model.job import ClientApplication, Extractor, File
@@ -109,11 +109,21 @@ class SqlFiles:
 
     async def add_file(self, added: File) -> None:
         """See ``FileStore.add_file``."""
-        row = file_row(added)
+        row, waiting = file_row(added), {"FileID": added.file_id, "Since": added.created_at}
+
+        def work(connection: Connection) -> None:
+            connection.execute(insert(file), row)
+            connection.execute(insert(waiting_file), waiting)
+
         try:
-            await self._connections.write(lambda connection: connection.execute(insert(file), row))
+            await self._connections.write(work)
         except IntegrityError:
             raise NotFound(f"There is no client application {added.client_application_id}.") from None
+
+    async def give_up(self, file_id: UUID) -> None:
+        """See ``FileStore.give_up``."""
+        statement = delete(waiting_file).where(waiting_file.c.FileID == file_id)
+        await self._connections.write(lambda connection: connection.execute(statement))
 
     async def file(self, file_id: UUID) -> File:
         """See ``FileStore.file``."""

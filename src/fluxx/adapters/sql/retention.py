@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or
 
 from fluxx.adapters.sql.connections import Connections
 from fluxx.adapters.sql.rollups import ALL_MINUTES
-from fluxx.adapters.sql.tables import bus_message, file, job, job_status, outbox, rollup
+from fluxx.adapters.sql.tables import bus_message, file, job, job_status, outbox, rollup, waiting_file
 from fluxx.ports.retention import Outdated
 
 
@@ -66,7 +66,13 @@ class SqlRetention:
     async def forget_files(self, file_ids: Sequence[UUID]) -> None:
         """See ``Retention.forget_files``."""
         statement = delete(file).where(file.c.FileID.in_(file_ids), ~_has_job())
-        await self._connections.write(lambda connection: connection.execute(statement))
+        waiting = delete(waiting_file).where(waiting_file.c.FileID.in_(file_ids))
+
+        def work(connection: Connection) -> None:
+            connection.execute(statement)
+            connection.execute(waiting)
+
+        await self._connections.write(work)
 
     async def forget_messages(self, before: datetime, *, log: str, limit: int) -> int:
         """See ``Retention.forget_messages``."""

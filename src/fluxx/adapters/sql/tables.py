@@ -114,6 +114,17 @@ file: Final = Table(
     schema="file",
 )
 
+# Uploaded files whose message no worker has dealt with. A table of its own, so that it stays small however many files
+# there are, and so that nobody needs the right to change files.
+waiting_file: Final = Table(
+    "WaitingFile",
+    metadata,
+    Column("FileID", Id, primary_key=True),
+    Column("Since", Moment, nullable=False),
+    Index("IX_WaitingFile_Since", "Since"),
+    schema="file",
+)
+
 job: Final = Table(
     "Job",
     metadata,

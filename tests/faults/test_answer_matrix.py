@@ -56,14 +56,16 @@ async def test_every_status_at_every_step(desk: Steps, row: tuple[int, type, typ
     assert is_a(await desk.downloaded(reply), download or Extracted)
 
 
-@pytest.mark.parametrize("step", ["submission", "poll", "result download"])
-async def test_the_reason_holds_the_status_line_and_the_beginning_of_the_body(desk: Steps, step: str) -> None:
+@pytest.mark.parametrize(("step", "what"), [("submission", "file"), ("poll",) * 2, ("result download",) * 2])
+async def test_the_reason_holds_the_status_line_and_the_beginning_of_the_body(
+    desk: Steps, step: str, what: str
+) -> None:
     reply = Reply(422, b'{"detail": "page 3 is locked"}')
     send = {"submission": desk.submitted, "poll": desk.polled, "result download": desk.downloaded}[step]
     outcome = await send(reply)
     assert isinstance(outcome, Refused)
     assert outcome.reason == (
-        f'The extractor refused the {step}: HTTP 422 Unprocessable Entity: {{"detail": "page 3 is locked"}}.'
+        f'The extractor refused the {what}: HTTP 422 Unprocessable Entity: {{"detail": "page 3 is locked"}}.'
     )
 
 
@@ -185,7 +187,9 @@ async def test_a_key_that_is_gone_fails_the_job(desk: Steps) -> None:
         outcome = await desk.submitted()
     finally:
         await desk.world.secrets.set_api_key(desk.extractor_id, KEY)
-    assert outcome == Refused(f"No API key is stored for extractor {desk.extractor_id}.")
+    assert outcome == Refused(
+        f"The extractor can't be called without its API key: No API key is stored for extractor {desk.extractor_id}."
+    )
 
 
 async def test_an_unknown_job_has_a_grace_and_then_none(desk: Steps) -> None:

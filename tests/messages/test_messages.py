@@ -40,7 +40,7 @@ EVENTS = {
     EventType.JOB_FAILED: (
         5_250_000,
         None,
-        'The extractor refused the submission: HTTP 415 Unsupported Media Type: {"détail":"no \\"tiff\\""}.',
+        'The extractor refused the file: HTTP 415 Unsupported Media Type: {"détail":"no \\"tiff\\""}.',
     ),
 }
 """Microseconds after noon, result summary and error message of each golden event."""

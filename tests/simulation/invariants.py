@@ -17,7 +17,7 @@ from simulation.evidence import Evidence
 
 Invariant: TypeAlias = Callable[[Evidence], Iterator[str]]
 
-OURS: Final = "Something that this service stands on is away"
+OURS: Final = "This service can't go on just now"
 """How a wait begins that is nobody's attempt."""
 
 
@@ -250,7 +250,7 @@ def every_failure_has_its_cause(seen: Evidence) -> Iterator[str]:
             "MAX_SUBMIT_ATTEMPTS": job.error_count == seen.limits.max_submit_attempts,
             "MAX_POLL_ERRORS": job.error_count == seen.limits.max_poll_errors,
             "Extractor reported": ended is not None and ended.ended == "reported",
-            "refused the submission": ended is not None and ended.ended == "refused",
+            "The extractor refused the": ended is not None and ended.ended == "refused",
             # A rejected key is read again once: twice in a row is too much for a call that is under way.
             "rejected the API key": seen.extractors[name].rotations > 1,
         }

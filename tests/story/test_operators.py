@@ -1,8 +1,10 @@
 """What operators and callers can do: cancel, retry, and see poison put aside."""
 
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+from fluxx import wiring
+from fluxx.model.kinds import CANCELLED, kind_of
 from fluxx.telemetry import JOB_STARTED, MESSAGE_POISONED
 from support.scripted import Reply, ScriptedExtractor
 from support.service import house
@@ -26,6 +28,18 @@ async def test_a_cancelled_job_fails_and_stays_failed(tmp_path: Path, database_u
         assert again.headers["content-type"] == "application/problem+json"
         events = await fluxx.events(3)
         assert [event.type.rpartition(".")[2] for event in events] == ["JobQueued", "JobStarted", "JobFailed"]
+
+
+async def test_a_reason_of_ones_own_is_told_beside_that_it_was_cancelled(tmp_path: Path) -> None:
+    async with ScriptedExtractor(not_ready=9999) as extractor, house(tmp_path) as fluxx:
+        client = await fluxx.client_application()
+        await fluxx.extractor(client, extractor.extraction_url)
+        file_id = await fluxx.upload(client)
+        await fluxx.heard.wait_for(JOB_STARTED)
+        [job] = await fluxx.jobs_of(file_id)
+        cancelled = await wiring.intervention(fluxx.world).cancel(UUID(job["jobId"]), reason="wrong file")
+        assert cancelled.status_message == "Cancelled by an operator: wrong file"
+        assert kind_of(cancelled.status_message) is CANCELLED
 
 
 async def test_a_failed_job_is_run_again_once_however_often_it_is_asked(tmp_path: Path, database_url: str) -> None:

@@ -41,7 +41,7 @@ def _named(headers: Mapping[str, str]) -> dict[str, str]:
     [
         (lambda: submit(201, b'{"id": 5}'), 'Submitted: HTTP 201: {"id": 5}.'),
         (lambda: submit(409), "The extractor already had the job: HTTP 409."),
-        (lambda: submit(400, b"unsupported file"), "The extractor refused the submission: HTTP 400: unsupported file."),
+        (lambda: submit(400, b"unsupported file"), "The extractor refused the file: HTTP 400: unsupported file."),
         (lambda: submit(503, b"busy!"), "The extractor could not take the submission now: HTTP 503: busy!"),
         (lambda: submit(401, b"key " + KEY.encode()), "The extractor rejected the API key: HTTP 401: key ***."),
         (
@@ -99,17 +99,16 @@ def test_the_reasons_are_words_to_act_on(meaning: Callable[[], Any], words: str)
         (errors.NoAnswer("refused", sent=False), Retry("No answer from the extractor: refused")),
         (
             errors.Unavailable("vault: timed out"),
-            Retry("Something that this service stands on is away: vault: timed out", counted=False),
+            Retry("This service can't go on just now: vault: timed out", counted=False),
         ),
         (
             errors.Misconfigured("no container"),
-            Retry("Something that this service stands on is away: no container", counted=False),
+            Retry("This service can't go on just now: no container", counted=False),
         ),
         (errors.EgressRefused("10.0.0.1"), Refused("The extractor's address may not be called: 10.0.0.1")),
-        (errors.TooLarge("more than 5 bytes"), Refused("more than 5 bytes")),
-        (errors.SecretMissing("no key"), Refused("no key")),
-        (errors.NotFound("no such file"), Refused("no such file")),
-        (errors.BadInput("no URL", field="url"), Refused("no URL")),
+        (errors.TooLarge("more than 5 bytes"), Refused("The answer is too large: more than 5 bytes")),
+        (errors.SecretMissing("no key"), Refused("The extractor can't be called without its API key: no key")),
+        (errors.NotFound("no such file"), Refused("Something that the job needs is gone: no such file")),
         (errors.Conflict("changed"), Retry("changed")),
         (errors.FluxxError("odd"), Retry("odd")),
     ],

@@ -6,13 +6,11 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from fluxx.extraction import answers
 from fluxx.model import transitions
 from fluxx.model.deadlines import Limits
-from fluxx.model.kinds import BUSY, KEY, NO_ANSWER, OTHER, POLLS, REFUSED, REPORTED, Kind, kind_of
+from fluxx.model.kinds import NO_ANSWER, NO_LONGER_THERE, OTHER, POLLS, REPORTED, kind_of
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
 from fluxx.model.why import Situation, Why, limits_of, why, words_for
-from fluxx.ports.extractor import Answer
 from support.jobs import a_job
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -63,6 +61,17 @@ def test_a_job_in_trouble_tells_its_last_trouble_and_what_to_do() -> None:
     assert found.todo == NO_ANSWER.advice
 
 
+def test_a_result_that_cannot_be_fetched_is_no_lack_of_polls() -> None:
+    gone = Retry("The extractor no longer gives the result at its URL; the next poll asks for a fresh one: HTTP 410.")
+    found = why(situation(Submitted("HTTP 201"), gone, gone))
+    assert found.happened.startswith(
+        "OCR took the file 3.0 s ago. 2 polls in a row came to nothing. Last trouble: The "
+    )
+    assert found.todo == NO_LONGER_THERE.advice
+    later = why(situation(Submitted("HTTP 201"), NotReady(), gone))
+    assert "; 1 poll said that it isn't ready. 1 poll in a row came to nothing." in later.happened
+
+
 def test_an_end_is_told_with_its_reason() -> None:
     assert why(situation(RESULT)).happened == "OCR gave a result of 4096 bytes 1.0 s in, after 1 poll."
     failed = why(situation(Submitted("ok"), Refused("Extractor reported no_text: nothing to read.")))
@@ -86,21 +95,13 @@ def test_the_limit_that_bites_next_comes_first() -> None:
     ("reason", "kind"),
     [
         ("Cancelled by an operator.", "cancelled"),
-        ("http://h:1 answered with more than 1024 bytes, the most allowed.", "too large"),
+        ("Cancelled by an operator: wrong file", "cancelled"),
         ("Still not ready after 3 polls, the most allowed (MAX_POLL_ATTEMPTS).", POLLS.name),
         (None, OTHER.name),
     ],
 )
 def test_reasons_are_recognised(reason: str | None, kind: str) -> None:
     assert kind_of(reason).name == kind
-
-
-@pytest.mark.parametrize(
-    ("status", "kind"), [(400, REFUSED), (401, KEY), (503, BUSY), (302, REFUSED)], ids=lambda value: str(value)[:20]
-)
-def test_what_answers_say_is_recognised(status: int, kind: Kind) -> None:
-    meaning = answers.submission(Answer(status, "", {}, b"API key"), now=NOW)
-    assert kind_of(getattr(meaning, "reason", None)) is kind
 
 
 @pytest.mark.parametrize(

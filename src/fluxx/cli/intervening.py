@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     Act = Callable[[Intervention, UUID], Awaitable[Job]]
 
-Reason = Annotated[str, typer.Option("--reason", help="Why; it becomes the jobs' status message.")]
+Reason = Annotated[str | None, typer.Option("--reason", help="Why; the jobs' status message tells it.")]
 
 
-def cancel_jobs(job_ids: JobIds, reason: Reason = "Cancelled by an operator.", as_json: AsJson = False) -> None:
+def cancel_jobs(job_ids: JobIds, reason: Reason = None, as_json: AsJson = False) -> None:
     """Fail jobs that aren't final; work under way is dropped.
 
     All are tried; exit status 1 where one was refused.

@@ -11,7 +11,6 @@ from typing import Final
 import msgspec
 
 from fluxx.errors import (
-    BadInput,
     EgressRefused,
     FluxxError,
     Misconfigured,
@@ -31,6 +30,15 @@ from fluxx.scrubbing import scrubbed
 
 REPORT_LENGTH: Final = 500
 """Characters kept of an error that an extractor reports, or that a call ended with."""
+
+
+NEVER: Final = {
+    EgressRefused: "The extractor's address may not be called",
+    TooLarge: "The answer is too large",
+    SecretMissing: "The extractor can't be called without its API key",
+    NotFound: "Something that the job needs is gone",
+}
+"""What it means that a call can't be made, or not be listened to."""
 
 
 class Ready(msgspec.Struct, frozen=True):
@@ -102,11 +110,9 @@ def failure(error: FluxxError, *, secrets: Sequence[str] = ()) -> Retry | Refuse
         case NoAnswer():
             return Retry(f"No answer from the extractor: {text}")
         case Unavailable() | Misconfigured():
-            return Retry(f"Something that this service stands on is away: {text}", counted=False)
-        case EgressRefused():
-            return Refused(f"The extractor's address may not be called: {text}")
-        case TooLarge() | SecretMissing() | NotFound() | BadInput():
-            return Refused(text)
+            return Retry(f"This service can't go on just now: {text}", counted=False)
+        case EgressRefused() | TooLarge() | SecretMissing() | NotFound():
+            return Refused(f"{NEVER[type(error)]}: {text}")
         case _:
             return Retry(text)
 
@@ -155,6 +161,8 @@ class _Case(msgspec.Struct, frozen=True):
                 return KeyRejected(self.words("The extractor rejected the API key"))
             case Meaning.MOVED:
                 return self.moved()
+            case Meaning.UNFIT:
+                return self.refused("refused the file")
             case Meaning.NEVER:
                 return self.refused(f"refused the {self.step.name}")
             case _:

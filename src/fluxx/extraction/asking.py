@@ -59,10 +59,8 @@ async def guarded(step: Step, job: Job, secrets_of: SecretsOf) -> Outcome:
         return await step(job)
     except (EgressRefused, NoAnswer, TooLarge) as error:
         failed: FluxxError = error
-    except (SecretMissing, Unavailable) as error:
+    except (NotFound, SecretMissing, Unavailable) as error:
         return answers.failure(error)
-    except NotFound as error:
-        return Refused(str(error))
     try:
         return answers.failure(failed, secrets=await secrets_of(job))
     except Unavailable as away:

@@ -62,7 +62,7 @@ class Collect:
         try:
             url = _absolute(ready.result_url, base_url)
         except ValueError:
-            return Refused("The resultUrl that the extractor gave is not a URL.")
+            return Refused("The extractor gave a resultUrl that is no URL.")
         left = (job.deadline_at - self._clock.now()).total_seconds()
         try:
             async with asyncio.timeout(max(left, self._timeout)):

@@ -29,14 +29,12 @@ class Intervention:
         self._clock = clock
         self._facts = facts
 
-    async def cancel(self, job_id: UUID, *, reason: str = "Cancelled by an operator.") -> Job:
-        """Fail the job with ``reason``; work that is under way for it is dropped.
+    async def cancel(self, job_id: UUID, *, reason: str | None = None) -> Job:
+        """Fail the job, saying that it was cancelled and for what ``reason``; work that is under way is dropped.
 
         Raises ``NotFound``, ``Conflict`` where the job is final, or ``BadInput`` for a reason that nobody could read.
         """
-        told = reason.strip()
-        if not told or not told.isprintable():
-            raise BadInput("reason must be printable and not blank.", field="reason")
+        told = _told(reason)
         job = await self._store.seize(job_id, lease=SEIZE_LEASE)
         transition = transitions.apply(job, Refused(told), now=self._clock.now(), limits=self._limits)
         if not await self._store.apply(transition):
@@ -55,6 +53,14 @@ class Intervention:
         new = new_job_like(old, now=self._clock.now(), limits=self._limits)
         accepted = await self._store.accept(Acceptance(new.file_id, (transitions.queue(new),)))
         return (*accepted.new, *accepted.known)[0]
+
+
+def _told(reason: str | None) -> str:
+    if reason is None:
+        return "Cancelled by an operator."
+    if not reason.strip() or not reason.strip().isprintable():
+        raise BadInput("reason must be printable and not blank.", field="reason")
+    return f"Cancelled by an operator: {reason.strip()}"
 
 
 def new_job_like(old: Job, *, now: datetime, limits: Limits) -> Job:

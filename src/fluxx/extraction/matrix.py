@@ -26,6 +26,7 @@ class Meaning(Enum):
     UNKNOWN = "tried again soon after the submission, else the job fails"
     PARTIAL = "tried again: not the whole result"
     EXPIRED = "tried again: a poll brings a fresh URL"
+    UNFIT = "the job fails: it is the file"
     MOVED = "not followed: the job fails"
     NEVER = "the job fails"
 
@@ -55,7 +56,10 @@ _COMMON: Final = {
     425: Meaning.LATER,
     429: Meaning.LATER,
 }
-SUBMISSION: Final = Step("submission", _COMMON | {201: Meaning.TAKEN, 409: Meaning.KNOWN})
+SUBMISSION: Final = Step(
+    "submission",
+    _COMMON | {201: Meaning.TAKEN, 409: Meaning.KNOWN} | dict.fromkeys((400, 413, 415, 422), Meaning.UNFIT),
+)
 POLL: Final = Step("poll", _COMMON | {404: Meaning.UNKNOWN})
 DOWNLOAD: Final = Step(
     "result download",

@@ -4,7 +4,6 @@ The reasons are written by ``transitions`` and ``extraction``; here their fixed 
 that failures can be counted by kind and explained. A reason that nobody knows is ``OTHER``.
 """
 
-import re
 from typing import Final
 
 import msgspec
@@ -34,6 +33,11 @@ ADDRESS: Final = Kind(
 REPORTED: Final = Kind(
     "the extractor's verdict", "The extractor could not work on this file: look at the file, then ask who runs it."
 )
+FILE_REFUSED: Final = Kind(
+    "file refused",
+    "The extractor takes no such file: look at the file. If nothing is wrong with it, compare the extractor's URL and"
+    " its documentation with the answer above.",
+)
 REFUSED: Final = Kind(
     "refused", "The extractor takes no such request: compare its URL and its documentation with the answer above."
 )
@@ -46,8 +50,19 @@ UNKNOWN: Final = Kind(
 UNREADABLE: Final = Kind(
     "unreadable answer", "The extractor doesn't keep to the contract: show the answer to who runs it."
 )
+NO_LONGER_THERE: Final = Kind(
+    "result no longer there",
+    "The URL that the extractor named for its result gives nothing: ask who runs it to keep results, or to sign their"
+    " URLs, for longer; then retry.",
+)
 TOO_LARGE: Final = Kind("too large", "Allow more with MAX_INLINE_RESULT_BYTES or MAX_RESULT_BYTES, then retry.")
-AWAY: Final = Kind("a part of ours is away", "See /readyz: the vault, the storage or the database can't be reached.")
+AWAY: Final = Kind(
+    "this service can't go on",
+    "The trouble is here, not with the file or the extractor: see what it says above, and /readyz. The job goes on by"
+    " itself once that is mended.",
+)
+GONE: Final = Kind("something is gone", "See who deleted it; if the file is gone, hand it in again.")
+INTERNAL: Final = Kind("internal error", "It is a fault of this service: report it with the traceback in its log.")
 OTHER: Final = Kind("other", "The reason above says it all; the log has the details.")
 
 BEGINNINGS: Final = {
@@ -55,9 +70,10 @@ BEGINNINGS: Final = {
     "Gave up at the deadline": DEADLINE,
     "Still not ready after": POLLS,
     "The extractor rejected the API key": KEY,
-    "No API key": KEY,
+    "The extractor can't be called without its API key": KEY,
     "The extractor's address may not be called": ADDRESS,
     "Extractor reported": REPORTED,
+    "The extractor refused the file": FILE_REFUSED,
     "The extractor refused": REFUSED,
     "The extractor redirected": REFUSED,
     "No answer from the extractor": NO_ANSWER,
@@ -65,17 +81,19 @@ BEGINNINGS: Final = {
     "The extractor does not know the job": UNKNOWN,
     "The extractor sent": UNREADABLE,
     "The extractor said": UNREADABLE,
-    "Something that this service stands on is away": AWAY,
+    "The extractor did not give the whole result": UNREADABLE,
+    "The extractor gave a resultUrl that is no URL": UNREADABLE,
+    "The extractor no longer gives the result": NO_LONGER_THERE,
+    "The result wasn't downloaded to its end": DEADLINE,
+    "The answer is too large": TOO_LARGE,
+    "This service can't go on just now": AWAY,
+    "Something that the job needs is gone": GONE,
+    "Internal error": INTERNAL,
 }
-"""How the reasons of each kind begin; what extractors and operators made up comes later in them."""
-
-
-_OVERSIZED: Final = re.compile(r"\S+ answered with (?:more than|headers beyond)")
+"""How the reasons of each kind begin, of two the longer one first; what others made up comes later in them."""
 
 
 def kind_of(reason: str | None) -> Kind:
     """Return the kind of trouble that ``reason`` tells of."""
     text = reason or ""
-    if _OVERSIZED.match(text):
-        return TOO_LARGE
     return next((kind for beginning, kind in BEGINNINGS.items() if text.startswith(beginning)), OTHER)

@@ -83,13 +83,13 @@ def _queued(it: Situation) -> str:
 
 def _started(it: Situation) -> str:
     began = next((line.timestamp for line in it.history if line.status is Status.STARTED), it.job.updated_at)
-    polls = it.job.poll_attempt_count
-    said = f"; {_times(polls, 'poll')} said that it isn't ready" if polls else ", and wasn't polled yet"
-    trouble = ""
-    if it.job.error_count:
-        failed = _times(it.job.error_count, "poll")
-        trouble = f" {failed} in a row failed. Last trouble: {it.job.status_message or 'unknown.'}"
-    return f"{it.extractor} took the file {words_for(it.now - began)} ago{said}.{trouble}"
+    taken = f"{it.extractor} took the file {words_for(it.now - began)} ago"
+    polls, errors = it.job.poll_attempt_count, it.job.error_count
+    said = f"{taken}; {_times(polls, 'poll')} said that it isn't ready." if polls else f"{taken}."
+    if errors:
+        last = it.job.status_message or "unknown."
+        return f"{said} {_times(errors, 'poll')} in a row came to nothing. Last trouble: {last}"
+    return said if polls else f"{taken}, and wasn't polled yet."
 
 
 def _waiting(it: Situation, happened: str, done: str, subject: str) -> Why:

@@ -8,10 +8,8 @@ import pytest
 from fluxx.dashboard import words
 from fluxx.dashboard.charts import HEIGHT, chart_of, round_above
 from fluxx.dashboard.timeline import timeline_of
-from fluxx.dashboard.trouble import troubles
-from fluxx.model.counts import Counts
-from fluxx.model.job import Extractor, JobStatus, Status
-from fluxx.ports.observing import Backlog, Minute
+from fluxx.model.job import JobStatus, Status
+from fluxx.ports.observing import Minute
 
 NOW = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
 AN_ID = UUID(int=1)
@@ -72,29 +70,3 @@ def test_sizes_and_shares_are_told_without_lies() -> None:
         "unknown size",
     ]
     assert [words.percent(share) for share in (0.99999, 1.0, 0.0, None)] == ["99.9 %", "100 %", "0 %", "\N{EN DASH}"]
-
-
-def test_what_is_wrong_is_said_and_nothing_else() -> None:
-    extractor = Extractor(
-        client_application_extractor_id=AN_ID,
-        client_application_id=AN_ID,
-        name="OCR",
-        extraction_url="https://ocr.example/",
-        polling_url=None,
-        is_active=True,
-        created_at=NOW,
-    )
-    calm, late = Backlog(oldest_due_at=NOW, oldest_event_at=None), NOW - timedelta(minutes=5)
-    assert troubles(calm, [], {}, {}, {AN_ID: extractor}, NOW) == []
-    waiting = Backlog(oldest_file_at=late, oldest_due_at=late, oldest_event_at=late)
-    assert [trouble.sentence for trouble in troubles(waiting, ["a:1"], {}, {}, {}, NOW)] == [
-        "An uploaded file has waited 5 min to be turned into jobs.",
-        "A job has been due for 5 min, and no worker took it.",
-        "An event has waited 5 min to be published.",
-    ]
-    for alone in (waiting, Backlog(oldest_file_at=late, oldest_due_at=NOW), Backlog(oldest_due_at=late)):
-        told = troubles(alone, [], {}, {}, {}, NOW)
-        assert told[0].sentence == "No worker is there, and work has waited 5 min for one."
-    bad = troubles(calm, ["a:1"], {AN_ID: Counts(succeeded=1, failed=5, retries=9)}, {}, {AN_ID: extractor}, NOW)
-    assert bad[0].sentence == "OCR: 5 of 6 jobs failed in 15 minutes."
-    assert "9 calls failed" in bad[1].sentence

@@ -59,18 +59,27 @@ def _encodable(lines: Sequence[str], signs: Mapping[str, str]) -> str:
 
 async def _look(world: "World") -> "Look":
     from fluxx.cli.top_picture import Look
-    from fluxx.dashboard.trouble import RECENT_MINUTES, troubles
+    from fluxx.dashboard.trouble import LOOKED_AT, RECENT_MINUTES, troubles
+    from fluxx.model.job import Status
+    from fluxx.ports.jobs import JobFilter
 
     now = world.clock.now()
     extractors = {each.client_application_extractor_id: each for each in await world.registrations.extractors()}
     all_time = await world.observer.since_the_beginning()
-    recent = await world.observer.since(now - timedelta(minutes=RECENT_MINUTES))
-    backlog, workers = await world.observer.backlog(), await world.presence.workers()
+    wrong = troubles(
+        await world.observer.backlog(),
+        workers=await world.presence.workers(),
+        recent=await world.observer.since(now - timedelta(minutes=RECENT_MINUTES)),
+        all_time=all_time,
+        extractors=extractors,
+        failed=await world.reader.jobs(JobFilter(status=Status.FAILED), limit=LOOKED_AT),
+        now=now,
+    )
     return Look(
         now=now,
         extractors=extractors,
         all_time=all_time,
         hour=await world.observer.since(now - timedelta(hours=1)),
-        troubles=troubles(backlog, workers, recent, all_time, extractors, now),
+        troubles=wrong,
         changes=await world.changes.newest(limit=LATEST),
     )

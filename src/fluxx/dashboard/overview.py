@@ -13,10 +13,10 @@ from fluxx.dashboard.charts import chart_of
 from fluxx.dashboard.context import DashboardContext, Visitor
 from fluxx.dashboard.glance import SLOW_SECONDS, Glance
 from fluxx.dashboard.rendering import Renderer
-from fluxx.dashboard.seeing import Registered, Seeing, Shown
-from fluxx.dashboard.trouble import RECENT_MINUTES, troubles
+from fluxx.dashboard.seeing import Registered, Seeing
+from fluxx.dashboard.trouble import LOOKED_AT, RECENT_MINUTES, troubles
 from fluxx.model.counts import Counts, total
-from fluxx.model.job import Extractor, Status
+from fluxx.model.job import Extractor, Job, Status
 from fluxx.ports.jobs import JobFilter
 from fluxx.ports.observing import Backlog
 
@@ -69,6 +69,7 @@ class OverviewPages:
         workers = await self._workers(visitor)
         recent = _seen(await self._glance.last(RECENT_MINUTES), registered)
         hour = await self._glance.last(60)
+        failed = await self._failed(visitor)
         return self._renderer.page(
             request,
             "overview.html",
@@ -76,12 +77,20 @@ class OverviewPages:
             day=total([*_seen(await self._glance.last(DAY_MINUTES), registered).values()]),
             backlog=backlog,
             workers=workers,
-            troubles=troubles(backlog, workers or [], recent, all_time, registered.extractors, now),
+            troubles=troubles(
+                backlog,
+                workers=workers or [],
+                recent=recent,
+                all_time=all_time,
+                extractors=registered.extractors,
+                failed=failed,
+                now=now,
+            ),
             chart=chart_of(await self._glance.minutes(hours, ours), now=now, hours=hours, bars=SPANS[hours]),
             hours=hours,
             spans=SPANS,
             lines=_lines(registered, all_time, hour),
-            failures=await self._failures(visitor, registered),
+            failures=await self._seeing.shown(failed[:FAILURES], registered),
         )
 
     async def _backlog(self, visitor: Visitor) -> Backlog:
@@ -96,9 +105,10 @@ class OverviewPages:
             return await self._glance.shared("workers", self._context.presence.workers, seconds=SLOW_SECONDS)
         return None
 
-    async def _failures(self, visitor: Visitor, registered: Registered) -> Sequence[Shown]:
-        wanted = JobFilter(status=Status.FAILED, client_application_id=visitor.client_application_id)
-        return await self._seeing.shown(await self._context.reader.jobs(wanted, limit=FAILURES), registered)
+    async def _failed(self, visitor: Visitor) -> Sequence[Job]:
+        client = visitor.client_application_id
+        wanted = JobFilter(status=Status.FAILED, client_application_id=client)
+        return await self._glance.shared(("failed", client), lambda: self._context.reader.jobs(wanted, limit=LOOKED_AT))
 
 
 def _hours(request: Request) -> int:

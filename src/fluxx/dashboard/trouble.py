@@ -8,7 +8,8 @@ from uuid import UUID
 import msgspec
 
 from fluxx.model.counts import Counts
-from fluxx.model.job import Extractor
+from fluxx.model.job import Extractor, Job, Status
+from fluxx.model.kinds import KEY, kind_of
 from fluxx.model.why import words_for
 from fluxx.ports.observing import Backlog
 
@@ -24,6 +25,9 @@ FEW: Final = 3
 
 MOST_FAIL: Final = 0.5
 
+LOOKED_AT: Final = 100
+"""Of the latest failed jobs so many are to be looked at, for those of which one is enough to know."""
+
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is wrong, and the page to look at."""
@@ -35,16 +39,23 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
 
 def troubles(
     backlog: Backlog,
+    *,
     workers: Sequence[str],
     recent: Mapping[UUID, Counts],
     all_time: Mapping[UUID, Counts],
     extractors: Mapping[UUID, Extractor],
+    failed: Sequence[Job],
     now: datetime,
 ) -> list[Trouble]:
-    """Return what is wrong; ``workers`` are there, ``recent`` holds the counts of the last ``RECENT_MINUTES``."""
+    """Return what is wrong.
+
+    ``workers`` are there, ``recent`` holds the counts of the last ``RECENT_MINUTES``, ``failed`` the latest failures.
+    """
     found = [*(_late(backlog, now) if workers else _alone(backlog, now)), *_untold(backlog, now)]
+    keyless = {job.client_application_extractor_id for job in failed if _tells_of_a_key(job, now)}
     for extractor_id, extractor in extractors.items():
         counts = recent.get(extractor_id, Counts())
+        found.extend(_keyless(extractor) if extractor_id in keyless else ())
         found.extend(_of_extractor(extractor, counts, all_time.get(extractor_id, Counts())))
     return found
 
@@ -84,17 +95,44 @@ def _untold(backlog: Backlog, now: datetime) -> Iterator[Trouble]:
         )
 
 
+def _tells_of_a_key(job: Job, now: datetime) -> bool:
+    return kind_of(job.status_message) is KEY and now - job.updated_at <= timedelta(minutes=RECENT_MINUTES)
+
+
+def _keyless(extractor: Extractor) -> Iterator[Trouble]:
+    """One failure is enough to know: every job goes the same way."""
+    yield Trouble(
+        sentence=f"{extractor.name}: its API key was missing or rejected in the last {RECENT_MINUTES} minutes.",
+        advice=KEY.advice,
+        link=_jobs_of(extractor, Status.FAILED),
+    )
+
+
 def _of_extractor(extractor: Extractor, recent: Counts, all_time: Counts) -> Iterator[Trouble]:
-    link = f"/dashboard/jobs?extractor={extractor.client_application_extractor_id}"
-    if recent.failed >= FEW and recent.failed >= MOST_FAIL * recent.finished:
+    finished = f"{recent.failed} of {recent.finished} jobs"
+    failing = recent.failed >= FEW and recent.failed >= MOST_FAIL * recent.finished
+    if failing:
         yield Trouble(
-            sentence=f"{extractor.name}: {recent.failed} of {recent.finished} jobs failed in {RECENT_MINUTES} minutes.",
+            sentence=f"{extractor.name}: {finished} failed in {RECENT_MINUTES} minutes.",
             advice="Look at why, mend it, then retry them all at once.",
-            link=f"{link}&status=Failed",
+            link=_jobs_of(extractor, Status.FAILED),
         )
-    if recent.retries >= FEW and recent.retries > recent.finished:
+    if recent.retries < FEW or recent.retries <= recent.finished:
+        return
+    sentence = f"{extractor.name}: {recent.retries} calls failed in {RECENT_MINUTES} minutes"
+    if all_time.waiting or all_time.working:
         yield Trouble(
-            sentence=f"{extractor.name}: {recent.retries} calls failed in {RECENT_MINUTES} minutes, to be repeated.",
+            sentence=f"{sentence}, to be repeated.",
             advice="See whether the extractor is up and keeps up.",
-            link=f"{link}&status=Queued" if all_time.waiting else link,
+            link=_jobs_of(extractor, Status.QUEUED if all_time.waiting else Status.STARTED),
         )
+    elif recent.failed and not failing:
+        yield Trouble(
+            sentence=f"{sentence}, and {finished} with them.",
+            advice="Look at why, see whether the extractor is up again, then retry.",
+            link=_jobs_of(extractor, Status.FAILED),
+        )
+
+
+def _jobs_of(extractor: Extractor, status: Status) -> str:
+    return f"/dashboard/jobs?extractor={extractor.client_application_extractor_id}&status={status}"

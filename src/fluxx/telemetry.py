@@ -45,7 +45,7 @@ class Level(msgspec.Struct, frozen=True):
 
 # The life of a file
 FILE_UPLOADED = Fact("file_uploaded", logging.INFO, "File {file_id} uploaded: {size} bytes")
-FILE_ACCEPTED = Fact("file_accepted", logging.INFO, "File {file_id} accepted: {new_jobs} new jobs")
+FILE_ACCEPTED = Fact("file_accepted", logging.INFO, "File {file_id} accepted; new jobs: {new_jobs}")
 MESSAGE_POISONED = Fact(
     "message_poisoned", logging.WARNING, "Message {message_id} dead-lettered: {reason}: {description}", ("reason",)
 )

@@ -20,6 +20,18 @@ def test_the_entry_lets_the_key_in(inside: "Inside") -> None:
     assert made.json["key"] not in made.json["entry"]
 
 
+def test_the_client_application_must_be_known_where_a_database_can_say_so(
+    inside: "Inside", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = inside.succeed("client", "add", "Invoices").text
+    inside.succeed("key", "new", "ci", "--role", "read", "--client-application", known)
+    ended = inside.run("key", "new", "ci", "--role", "read", "--client-application", CLIENT)
+    assert CLIENT in ended.complaint
+    assert ended.status == 2
+    monkeypatch.setenv("DATABASE_URL", "postgresql://joe@127.0.0.1:1/away")
+    inside.succeed("key", "new", "ci", "--role", "read", "--client-application", CLIENT)
+
+
 def test_it_is_shown_for_people_too(inside: "Inside") -> None:
     lines = inside.succeed("key", "new", "ci", "--role", "read").text.splitlines()
     assert [line.split()[0] for line in lines] == ["key", "API_KEYS"]

@@ -87,6 +87,8 @@ def test_up_says_where_it_is_and_what_to_do_next(up: Serving) -> None:
     url = up.line_with("Ready at http://").split("Ready at ")[1].split()[0]
     assert httpx.get(f"{url}/healthz").status_code == 200
     assert f"{url}/docs" in up.line_with("/docs")
+    assert f"Dashboard: {url}/. " in up.line_with("Dashboard")
+    assert httpx.get(f"{url}/", follow_redirects=True).status_code == 200
     up.line_with("fluxx client add NAME")
 
 

@@ -2,7 +2,7 @@
 
     0    done
     1    it made sense, but it did not work: a state forbids it, a service is away, a job failed
-    2    it makes no sense: a setting, an argument, a thing that doesn't exist
+    2    it makes no sense: a setting, an argument, a port in use, a thing that doesn't exist
     130  interrupted (Ctrl-C)
 
 ``main`` asks ``ending``; anything it doesn't know is a bug, and its traceback is printed (``confess``).

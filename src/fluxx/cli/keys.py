@@ -3,6 +3,7 @@
 None is ever shown again.
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 from uuid import UUID
 
@@ -11,7 +12,7 @@ import typer
 from fluxx.cli import output
 from fluxx.cli.grouping import group
 from fluxx.cli.key_input import KeyFile, read_key
-from fluxx.cli.opening import with_world
+from fluxx.cli.opening import load_settings, with_world
 from fluxx.cli.options import AsJson, ExtractorId
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def new_key(name: CallerName, role: CallerRole, client_application: BoundTo = No
     from fluxx.api.access.callers import ROLE_NAMES
     from fluxx.errors import BadInput, Misconfigured
 
+    if client_application is not None:
+        _check_known(client_application)
     key = api_keys.new_key()
     try:
         entry = api_keys.entry_of(key, name=name, role=ROLE_NAMES[role], client_application_id=client_application)
@@ -74,3 +77,15 @@ def new_key(name: CallerName, role: CallerRole, client_application: BoundTo = No
         output.json_line({"key": key, "entry": entry})
     else:
         output.fields([("key", key), ("API_KEYS", entry)])
+
+
+def _check_known(client_application_id: UUID) -> None:
+    """Refuse a client application that the database doesn't know; where none can be asked, it may be right."""
+    import asyncio
+
+    from fluxx import wiring
+    from fluxx.errors import Unavailable
+
+    if wiring.holds_data(asyncio.run(load_settings())):
+        with suppress(Unavailable):
+            with_world(lambda world: world.registrations.active_extractors(client_application_id))

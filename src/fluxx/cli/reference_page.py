@@ -13,7 +13,7 @@ HEAD = """\
 Made from the commands themselves (`fluxx COMMAND --help`); `tests/rules` compares the two.
 
 Exit status: 0 it is done · 1 it made sense but did not work (a state forbids it, a service is away, a job
-failed) · 2 it makes no sense (a setting, an argument, a thing that doesn't exist) · 130 interrupted.
+failed) · 2 it makes no sense (a setting, an argument, a port in use, a thing that doesn't exist) · 130 interrupted.
 What went wrong is one line on stderr; what was asked for goes to stdout, and with `--json` nothing else does.
 Of long names listings show the beginning and the ending, in a pipe too; with `--json` they are whole.
 

@@ -26,7 +26,7 @@ Next, in another terminal, in the same folder:
   fluxx submit FILE --client-application ID --wait
 An extractor at a private or loopback address must be listed in EGRESS_ALLOWED_NETWORKS, e.g. 127.0.0.0/8;
 in .env it counts for the service and for these commands.
-API with its documentation: {url}/docs. Ctrl-C drains and stops."""
+{dashboard}API with its documentation: {url}/docs. Ctrl-C drains and stops."""
 
 
 def up(host: Host = LOOPBACK, port: Port = PORT) -> None:
@@ -75,23 +75,23 @@ async def _served(roles: "Roles", host: str, port: int) -> None:
     clock, chance = SystemClock(), random.Random()
     async with wiring.connect(settings, facts=facts, clock=clock, chance=chance, roles=roles) as world:
         service = Service(world, roles=roles, host=host, port=port)
-        announcing = asyncio.create_task(_settled(service, settings))
+        announcing = asyncio.create_task(_settled(service, settings, roles))
         with asked_to_end(service.stop):
             await service.run()
         announcing.cancel()
 
 
-async def _settled(service: "Service", settings: "Settings") -> None:
+async def _settled(service: "Service", settings: "Settings", roles: "Roles") -> None:
     """Once the service is ready, spare the garbage collector what stays, and say what to do next."""
     await service.ready.wait()
     # It would look through all modules and routes again and again, a tenth of a second each time, while jobs wait.
     gc.collect()
     gc.freeze()
     gc.set_threshold(MADE_BETWEEN_COLLECTIONS)
-    _announce(service, settings)
+    _announce(service, settings, roles)
 
 
-def _announce(service: "Service", settings: "Settings") -> None:
+def _announce(service: "Service", settings: "Settings", roles: "Roles") -> None:
     """Say what to do next, beside a log for people; a log for programs stays pure."""
     import logging
 
@@ -100,4 +100,5 @@ def _announce(service: "Service", settings: "Settings") -> None:
     if settings.level > logging.INFO:
         output.hint(f"Ready at {service.url}" if service.url else "Ready")
     if service.url:
-        output.hint(NEXT_STEPS.format(url=service.url))
+        dashboard = f"Dashboard: {service.url}/. " if "jobs" in roles else ""
+        output.hint(NEXT_STEPS.format(url=service.url, dashboard=dashboard))

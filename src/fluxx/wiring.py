@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from fluxx.wiring_azure import Azure
 
 SQL_THREADS: Final = 8
-"""Threads, and so connections, that one process takes of the database."""
+"""Threads on which one process asks the database."""
+SQL_CONNECTIONS: Final = SQL_THREADS + 1
+"""One for each, and one for the thread that writes where the database is a SQLite file."""
 EMBEDDED_DATABASE: Final = "fluxx.db"
 
 
@@ -168,8 +170,8 @@ def holds_data(settings: Settings) -> bool:
 def open_database(settings: Settings) -> Engine:
     """Return the engine of the configured database, whatever state its tables are in."""
     if settings.database_url is not None:
-        return make_engine(settings.database_url.get_secret_value(), pool_size=SQL_THREADS)
-    return make_engine(f"sqlite:///{_own_home(settings) / EMBEDDED_DATABASE}", pool_size=SQL_THREADS + 1)
+        return make_engine(settings.database_url.get_secret_value(), pool_size=SQL_CONNECTIONS)
+    return make_engine(f"sqlite:///{_own_home(settings) / EMBEDDED_DATABASE}", pool_size=SQL_CONNECTIONS)
 
 
 def _home(settings: Settings) -> Path:

@@ -1,17 +1,22 @@
 """Writes that wait on SQLite share a transaction, and none of them suffers from another."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 from sqlalchemy import Connection, Engine, event, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from fluxx import wiring
 from fluxx.adapters.sql import migrations
 from fluxx.adapters.sql.connections import SHARED, Connections
 from fluxx.adapters.sql.engine import make_engine
 from fluxx.adapters.sql.tables import lease
+from fluxx.settings import load
+from support.facts import BOUND
 from support.rows import row_of
 
 
@@ -61,3 +66,24 @@ async def test_a_write_alone_is_committed_when_it_is_answered(world: World) -> N
     for number in range(3):
         await world.add(str(number))
         assert world.commits == number + 1
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+async def test_however_many_read_slowly_a_write_finds_a_connection(tmp_path: Path, is_named: bool) -> None:  # noqa: FBT001
+    overrides = {"database_url": f"sqlite:///{tmp_path / 'named.db'}"} if is_named else {}
+    engine = wiring.open_database(load(fluxx_home=tmp_path, **overrides))
+    migrations.migrate(engine)
+    connections = Connections(engine, threads=wiring.SQL_THREADS)
+    over, all_reading = threading.Event(), threading.Barrier(wiring.SQL_THREADS + 1)
+
+    def read(_: Connection) -> None:
+        all_reading.wait(BOUND)
+        over.wait(BOUND)
+
+    reading = [asyncio.create_task(connections.read(read)) for _ in range(wiring.SQL_THREADS)]
+    await asyncio.to_thread(all_reading.wait, BOUND)
+    assert await connections.write(lambda connection: connection.scalar(select(1))) == 1
+    assert not any(task.done() for task in reading)
+    over.set()
+    await asyncio.gather(*reading)
+    await connections.close()

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from fluxx.api.access.roles import NEEDS
 from fluxx.api.app import create_app
 from fluxx.api.server import HttpServer
 from fluxx.errors import Misconfigured, Unavailable
@@ -58,6 +59,37 @@ async def test_a_method_that_is_not_taken_is_a_problem_that_names_those_that_are
         answer = await fluxx.http.request(method, path)
         problem_of(answer, 405)
         assert allowed in answer.headers["allow"]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None])
+async def test_a_body_that_is_not_sent_as_json_is_refused_in_words_that_help(fluxx: House, kind: str | None) -> None:
+    client = await fluxx.client_application()
+    extractor = await fluxx.extractor(client, "https://127.0.0.1/x")
+    own = f"/registration/{client}/extractors"
+    for method, path in (
+        ("POST", "/registration/client-applications"),
+        ("POST", own),
+        ("PATCH", f"{own}/{extractor.client_application_extractor_id}"),
+    ):
+        headers = {} if kind is None else {"content-type": kind}
+        answer = await fluxx.http.request(method, path, content=b'{"name": "x"}', headers=headers)
+        assert "Content-Type must be application/json" in problem_of(answer, 415)["detail"]
+    sent = await fluxx.http.post(
+        "/registration/client-applications",
+        content=b'{"name": "x"}',
+        headers={"content-type": "Application/VND.x+JSON; charset=utf-8"},
+    )
+    assert sent.status_code == 201
+
+
+async def test_head_asks_wherever_get_does(fluxx: House) -> None:
+    paths = [path for method, path in NEEDS if method == "GET" and "{" not in path]
+    assert len(paths) > 5
+    for path in [*paths, f"/extractor/job/{uuid4()}"]:
+        head = await fluxx.http.head(path)
+        async with fluxx.http.stream("GET", path) as whole:  # one of them has no end
+            assert (head.status_code, head.content) == (whole.status_code, b""), path
+            assert head.headers["content-type"] == whole.headers["content-type"]
 
 
 async def test_what_goes_wrong_inside_stays_inside(fluxx: House) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
+from fastapi.routing import APIRoute
+
 from fluxx.api.access.guard import Guard
 from fluxx.api.access.headers import SecurityHeaders
 from fluxx.api.context import ApiContext
@@ -59,4 +61,11 @@ def create_app(
                 app.router.routes.extend(each(context).router().routes)
     app.router.routes.extend(HealthRoutes(context).router().routes)
     add_docs(app)
+    _take_head(app)
     return app
+
+
+def _take_head(app: DescribedApi) -> None:
+    """Let HEAD ask wherever GET does (RFC 9110, section 9.1); the server sends no body then."""
+    for route in [each for each in app.routes if isinstance(each, APIRoute) and each.methods == {"GET"}]:
+        app.add_api_route(route.path, route.endpoint, methods=["HEAD"], include_in_schema=False)

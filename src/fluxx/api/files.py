@@ -75,9 +75,8 @@ class FileRoutes:
         return router
 
     def _add_content(self, router: APIRouter) -> None:
-        path = "/{fileId}/content"
         router.add_api_route(
-            path,
+            "/{fileId}/content",
             self.get_content,
             methods=["GET"],
             responses=also(200, "The file's bytes, in its own content type.", media_type="*/*", schema=_BYTES)
@@ -85,7 +84,6 @@ class FileRoutes:
             | also(304, "Not changed.")
             | problems(400, 403, 404, 416, 503),
         )
-        router.add_api_route(path, self.get_content, methods=["HEAD"], include_in_schema=False)
 
     async def upload_file(
         self,

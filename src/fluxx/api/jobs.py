@@ -62,9 +62,8 @@ class JobRoutes:
             methods=["GET"],
             responses=returns(200, "The job.", JobDetails) | problems(400, 404, 503),
         )
-        path = "/job/{jobId}/result"
         router.add_api_route(
-            path,
+            "/job/{jobId}/result",
             self.get_result,
             methods=["GET"],
             responses=also(200, "Exactly what the extractor sent.", media_type="application/json")
@@ -72,7 +71,6 @@ class JobRoutes:
             | also(304, "Not changed.")
             | problems(400, 404, 416, 503),
         )
-        router.add_api_route(path, self.get_result, methods=["HEAD"], include_in_schema=False)
 
     def _add_interventions(self, router: APIRouter) -> None:
         location = {"Location": {"description": "Path of the new job.", "schema": {"type": "string"}}}

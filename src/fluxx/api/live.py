@@ -104,8 +104,11 @@ class _Stream(Response):
         self._matches = matches
         self._after = after
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the stream; before its first byte the database may still be found away (503)."""
+        if scope["method"] == "HEAD":
+            await super().__call__(scope, receive, send)
+            return
         with self._hub.watching(self._matches) as watcher:
             mark = await self._hub.begin(watcher, self._after)
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})

@@ -66,7 +66,7 @@ class RegistrationRoutes:
             methods=["POST"],
             status_code=HTTPStatus.CREATED,
             responses=returns(201, "Registered.", ClientApplicationDetails, headers=_LOCATION)
-            | problems(400, 408, 413, 422, 503),
+            | problems(400, 408, 413, 415, 422, 503),
         )
 
     def _add_extractors(self, router: APIRouter) -> None:
@@ -84,7 +84,7 @@ class RegistrationRoutes:
             methods=["POST"],
             status_code=HTTPStatus.CREATED,
             responses=returns(201, "Registered.", ExtractorDetails, headers=_LOCATION)
-            | problems(400, 404, 408, 413, 422, 503),
+            | problems(400, 404, 408, 413, 415, 422, 503),
         )
         router.add_api_route(
             path + "/{extractorId}",
@@ -97,7 +97,7 @@ class RegistrationRoutes:
             self.change_extractor,
             methods=["PATCH"],
             status_code=HTTPStatus.NO_CONTENT,
-            responses=also(204, "Changed.") | problems(400, 404, 408, 413, 422, 503),
+            responses=also(204, "Changed.") | problems(400, 404, 408, 413, 415, 422, 503),
         )
         router.add_api_route(
             path + "/{extractorId}",

@@ -1,4 +1,4 @@
-"""Routes whose bodies are small: more is refused before it is gathered in memory."""
+"""Routes that take a small JSON body: anything else, and more, is refused before it is gathered in memory."""
 
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
@@ -15,7 +15,7 @@ LARGEST_BODY: Final = 64 * 1024
 
 
 class SmallBodyRoute(APIRoute):
-    """A route that answers 413 to a body beyond ``LARGEST_BODY``, declared or not.
+    """A route that answers 413 to a body beyond ``LARGEST_BODY``, declared or not, and 415 to one that isn't JSON.
 
     Starlette's own limit isn't used: it answers in plain text.
     """
@@ -25,6 +25,9 @@ class SmallBodyRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def bounded(request: Request) -> Response:
+            if self.body_field is not None and not _is_json(request.headers.get("content-type", "")):
+                words = "Content-Type must be application/json."
+                raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, words)
             received = 0
 
             async def receive() -> Message:
@@ -38,3 +41,8 @@ class SmallBodyRoute(APIRoute):
             return await handle(Request(request.scope, receive))
 
         return bounded
+
+
+def _is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))

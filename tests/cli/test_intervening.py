@@ -36,7 +36,8 @@ def test_every_job_is_cancelled_that_can_be(inside: "Inside") -> None:
     assert ended.status == 1
     done = [inside.succeed("jobs", "show", each, "--json") for each in (first, last)]
     assert ended.stdout == b"".join(each.stdout for each in done)
-    assert {(each.json["status"], each.json["statusMessage"]) for each in done} == {("Failed", "Sent twice")}
+    told = ("Failed", "Cancelled by an operator: Sent twice")
+    assert {(each.json["status"], each.json["statusMessage"]) for each in done} == {told}
     assert_refused(ended, final, NOBODY)
 
 
@@ -49,6 +50,7 @@ def test_every_job_is_run_again_that_can_be(inside: "Inside") -> None:
 
 
 def test_where_no_job_exists_it_makes_no_sense(inside: "Inside") -> None:
+    placed(inside, ())
     ended = inside.run("jobs", "cancel", NOBODY, str(uuid4()))
     assert ended.status == 2
     assert len(ended.stderr.splitlines()) == 2

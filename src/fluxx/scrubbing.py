@@ -2,24 +2,27 @@
 
 Known secrets are masked however they are written (plain, URL-encoded, base64 at any alignment, JSON- or HTML-escaped,
 hex), and what looks like a credential is masked although nobody told us of it. Where in doubt it shows less.
+
+What a text costs is bounded, for others write it and the event loop waits: the work grows with the characters of a
+line and no faster, and the line of an excerpt is short however long the text and the secrets are.
 """
 
-import base64
 import re
-from collections.abc import Iterator, Sequence
-from html import unescape
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from fluxx.hidden_secrets import LONG, SHORTEST, WIDEST, Search, Writings
+
 MASK: Final = "***"
 _WINDOW: Final = 4096
-"""Characters of a body that are looked at: enough to fill an excerpt, however large the body."""
-_WIDEST: Final = 12
-"""Characters that one letter of a secret may have become."""
-_LAYERS: Final = 4
-"""Encodings on top of each other that are undone in looking for a secret."""
-_SHORTEST: Final = 4
-"""Below this length only the secret itself is looked for; its encodings would be found everywhere."""
+"""Characters of a text of which its line is made."""
+_SPARE: Final = 2
+"""Times the length to be shown that is looked at: masks are shorter than what they mask."""
+_MARGIN: Final = WIDEST * LONG
+"""Characters that are looked at beyond that, and not shown: a secret cut there would not be recognised."""
+_MOST_SECRETS: Final = 32
+"""Of a text with more of them nothing is shown: two signed URLs and two keys make about twenty."""
 
 _EQUALS: Final = r"""(?:=|%(?:25)*3D|\\u003d|&\#(?:61|x3d);)"""
 _CREDENTIALS: Final = re.compile(
@@ -29,20 +32,23 @@ _CREDENTIALS: Final = re.compile(
       | \b (?:bearer|basic) \s+ (?=\S*\d)
       | ["'] (?:api_?key|(?:\w+_)?token|secret|password|sig|signature) \\?["'] \s* : \s* \\?["']
       | (?: \b | (?<=3F) | (?<=26) )  # a query's "?" and "&", escaped
-        (?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:\w+_)?token
+        (?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|token
             |api[-_]?key|(?:subscription-)?key|account_?key|shared_?access_?(?:key|signature)
             |code|password|pwd|secret) {_EQUALS} ["']?
+      | (?<=_) token {_EQUALS} ["']?
       | :// (?=[^/\s@]*@)
     ) (?! digest\b ) [^\s"'<>,;&@]+
     | (?P<start> \b (?: (?:set-)?cookie ["']? \s* : \s* | digest \s+ (?=\w+=) ) ["']? ) [^"'<>] [^<>]*
-    | \b eyJ [\w-]+ \. [\w-]+ (?:\.[\w-]*)?  # a JWT
+    | (?<![\w-]) (?P<before> (?:[\w-]*?-)?? ) eyJ (?: [\w-]++ \. [\w-]+ (?:\.[\w-]*)? | [\w-]{{300,}} )  # a JWT
     | \b fluxx_ [\w-]{{43}} (?![\w-])  # a key of our own API
     """,
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
-_ESCAPES: Final = re.compile(r"\\(?:u00|x)([0-9a-f]{2})|\\([\"'\\/])", re.IGNORECASE)
 _QUERY: Final = re.compile(
-    r"""(?P<url> https?: (?:\\?/){2} [^\s"'<>?\\]* (?:\\/[^\s"'<>?\\]*)* ) (?P<mark> \? | \\u003f ) [^\s"'<>]+""",
+    r"""
+    (?P<url> https?: (?:\\?/){2} [^\s"'<>?\\]* (?:\\/[^\s"'<>?\\]*)* (?P<mark> \? | \\u003f )? )
+    (?(mark) [^\s"'<>]+ )  # a URL without a query is taken, too: it would be looked through again for each one in it
+    """,
     re.IGNORECASE | re.VERBOSE,
 )
 _NAMED_SECRETS: Final = frozenset(
@@ -52,34 +58,31 @@ _NAMED_SECRETS: Final = frozenset(
 _TELLING: Final = 12
 """Characters from which a value in a query may be a signature; shorter ones are versions, dates and rights."""
 
-_EDGE: Final = 5
-"""Characters at either end of a long secret that are not looked for."""
-_SHORTEST_CORE: Final = 12
-"""Characters between the edges, so that no word is taken for a secret: ``application/json`` may be a signed URL's."""
-
 
 def scrubbed(text: str | bytes, *, secrets: Sequence[str] = (), length: int) -> str:
     """Return ``text`` as one printable line of at most ``length`` characters without secrets."""
-    known = [secret for secret in secrets if secret]
-    # A secret cut by the window's edge would not be recognised: look further by the longest one's
-    # longest writing, and show nothing of that far end.
-    margin = _WIDEST * max(map(len, known), default=0)
-    window = text[: _WINDOW + margin]
+    window = text[:_WINDOW]
     line = _printable(window.decode(errors="replace") if isinstance(window, bytes) else window)
-    line = _masked_line(line, known)
-    if margin and len(text) > len(window):
-        line = line[:-margin]
+    known = _known(secrets)
+    if len(known) > _MOST_SECRETS:
+        return line and MASK
+    near = line[: _SPARE * length + _MARGIN]
+    is_cut = len(text) > len(window) or len(line) > len(near)
+    line, is_cut = _masked_line(near, known, is_cut=is_cut)
+    if is_cut and line:
+        line = line[:-_MARGIN] or MASK
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
 def masked(text: str, *, secrets: Sequence[str] = ()) -> str:
     """Return ``text``, whole and line by line as it was, without secrets."""
-    return "\n".join(_masked_line(line, secrets) for line in text.split("\n"))
+    known = _known(secrets)
+    return "\n".join(_masked_line(line, known, is_cut=False)[0] for line in text.split("\n"))
 
 
 def unsigned(text: str) -> str:
     """Return ``text`` with the query of each URL in it masked, whatever it is called there; else as ``masked``."""
-    return masked(_QUERY.sub(rf"\g<url>\g<mark>{MASK}", text))
+    return masked(_QUERY.sub(lambda found: found["url"] + (MASK if found["mark"] else ""), text))
 
 
 def secrets_of_url(url: str) -> list[str]:
@@ -101,83 +104,58 @@ def secrets_of_setting(value: str) -> list[str]:
         password = None
     if password:
         found += [password, unquote(password)]
-    return [secret for secret in (*found, value) if len(secret) >= _SHORTEST]
+    return [secret for secret in (*found, value) if len(secret) >= SHORTEST]
 
 
-def _masked_line(line: str, secrets: Sequence[str]) -> str:
+def _known(secrets: Sequence[str]) -> Sequence[str]:
+    return [*dict.fromkeys("".join(secret) for secret in secrets if secret)]
+
+
+def _masked_line(line: str, secrets: Sequence[str], *, is_cut: bool) -> tuple[str, bool]:
+    """Return the line without secrets, and whether its end may still be the beginning of one."""
+    search = Search(line)
     for secret in secrets:
-        line = _without(secret, line) if secret else line
-    return _CREDENTIALS.sub(_keeping_the_name, line)
+        line, is_cut = _without(secret, line, search, is_cut=is_cut)
+    return _CREDENTIALS.sub(_keeping_the_name, line), is_cut
+
+
+def _without(secret: str, line: str, search: Search, *, is_cut: bool) -> tuple[str, bool]:
+    """Mask ``secret`` in ``line``: itself where plain, else the word, else the line that hides it."""
+    writings = Writings(secret, line, is_cut=is_cut)
+    if not search.hides(line, writings, is_cut=is_cut):
+        return line, is_cut
+    line, is_cut = _without_plain(secret, line, is_cut=is_cut)
+    if search.hides(line, writings, is_cut=is_cut):
+        *words, last = line.split(" ")
+        words = [MASK if search.hides(word, writings, is_cut=False) else word for word in words]
+        line = " ".join([*words, MASK if search.hides(last, writings, is_cut=is_cut) else last])
+    return (MASK if search.hides(line, writings, is_cut=is_cut) else line), is_cut
+
+
+def _without_plain(secret: str, line: str, *, is_cut: bool) -> tuple[str, bool]:
+    lower, sought = _lower(line), _lower(secret)
+    pieces, at = [], 0
+    while (found := lower.find(sought, at)) >= 0:
+        pieces.append(line[at:found])
+        at = found + len(sought)
+    begun = lower.find(sought[:LONG], at) if is_cut and len(sought) > LONG else -1
+    if begun >= 0 and sought.startswith(lower[begun:]):
+        return MASK.join([*pieces, line[at:begun], ""]), False
+    return MASK.join([*pieces, line[at:]]), is_cut
+
+
+def _lower(text: str) -> str:
+    """Return ``text`` in lower case, letter by letter: this one alone would become two."""
+    return text.replace("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}", "i").lower()
 
 
 def _keeping_the_name(found: re.Match[str]) -> str:
-    return (found["name"] or found["start"] or "") + MASK
+    return (found["name"] or found["start"] or found["before"] or "") + MASK
 
 
 def _printable(text: str) -> str:
-    if not text.isprintable():
+    line = " ".join(text.split())
+    if not line.isprintable():
         # They go before the search: they could stand between a secret's letters.
-        text = "".join(char for char in text if char.isprintable() or char.isspace())
-    return " ".join(text.split())
-
-
-def _without(secret: str, line: str) -> str:
-    """Mask ``secret`` in ``line``: itself where plain, else the word, else the line that hides it."""
-    if line.isascii() and len(line) < len("".join(secret).replace(" ", "")):
-        return line  # no writing of a secret is shorter than itself, and undoing escapes makes nothing longer
-    forms = _forms(secret)
-    if not _hides(forms, line):
-        return line
-    line = re.sub(re.escape("".join(secret)), MASK, line, flags=re.IGNORECASE)
-    if not _hides(forms, line):
-        return line
-    line = " ".join(MASK if _hides(forms, word) else word for word in line.split(" "))
-    return MASK if _hides(forms, line) else line
-
-
-def _hides(forms: Sequence[str], text: str) -> bool:
-    return any(form in reading for reading in _readings(text) for form in forms)
-
-
-def _readings(text: str) -> Iterator[str]:
-    """Yield ``text`` as it is (without blanks and case), and with its escapes undone, layer by layer, in every order.
-
-    A kind undone too early takes letters of what another would bring to light: a secret may look like an escape.
-    """
-    layer = [text.replace(" ", "")]
-    seen = set(layer)
-    yield layer[0].casefold()
-    for _ in range(_LAYERS):
-        plainer = {undone(one): None for one in layer for undone in (_unescaped, _unquoted, unescape)}
-        layer = [one for one in plainer if one not in seen]
-        seen.update(layer)
-        yield from map(str.casefold, layer)
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPES.sub(_char, text)
-
-
-def _unquoted(text: str) -> str:
-    return unquote(text, errors="replace")
-
-
-def _char(escape: re.Match[str]) -> str:
-    return chr(int(escape[1], 16)) if escape[1] else escape[2]
-
-
-def _forms(secret: str) -> list[str]:
-    """Return what to look for: the secret, its hex, and the inner part of its base64 at each alignment."""
-    plain = secret.encode(errors="replace")
-    forms = ["".join(secret).replace(" ", "")]
-    if len(secret) < _SHORTEST:
-        return [forms[0].casefold()]
-    if len(forms[0]) >= _SHORTEST_CORE + 2 * _EDGE:
-        forms = [forms[0][_EDGE:-_EDGE]]  # an escape that was begun before it may end with its first letters
-    forms.append(plain.hex())
-    for shift in range(3):
-        # Characters that hold bits of the neighbours differ from text to text; those between don't.
-        first, last = -(-shift * 8 // 6), (shift + len(plain)) * 8 // 6
-        core = base64.b64encode(bytes(shift) + plain).decode()[first:last]
-        forms += (core, core.replace("+", "-").replace("/", "_"))
-    return [form.casefold() for form in forms]
+        line = " ".join("".join(filter(str.isprintable, line)).split())
+    return line

@@ -1,19 +1,29 @@
 """What came of a call can't be written, for whatever reason: it is told, and the job does not stay for ever."""
 
+import random
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from uuid import uuid4
 
-import pytest
 from msgspec.structs import replace
 
+from fluxx.clock import SystemClock
 from fluxx.errors import Unavailable
 from fluxx.extraction import finish
+from fluxx.model.deadlines import Limits
+from fluxx.model.job import Job
+from fluxx.model.outcome import Outcome, Submitted
 from fluxx.model.transitions import Transition
 from fluxx.ports.jobs import JobStore
-from fluxx.telemetry import OUTCOME_DROPPED, STEP_FAILED
+from fluxx.telemetry import OUTCOME_DROPPED, STEP_FAILED, Facts
 from fluxx.wiring import World
+from simulation.virtual_loop import VirtualLoop
+from support.facts import FactsHeard
+from support.jobs import a_job
 from support.scripted import ScriptedExtractor
 from support.service import House, house
+
+NO_STORE = cast("JobStore", None)
 
 
 class Picky:
@@ -68,13 +78,29 @@ async def test_where_nothing_can_be_written_it_is_told_at_each_try(tmp_path: Pat
         assert len({each["job_id"] for each in told}) == 1
 
 
-async def test_an_outcome_that_waited_too_long_for_the_database_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(finish, "WRITE_PATIENCE", 0.02)
-    monkeypatch.setattr(finish, "WRITE_REST", 0.01)
-    around = Around(Unavailable("The database is away."), all_of_it=True)
-    async with ScriptedExtractor() as extractor, house(tmp_path, around=around, lease_seconds=1) as fluxx:
-        await uploaded(fluxx, extractor)
-        told = await fluxx.heard.wait_for(OUTCOME_DROPPED, 2)
-        assert str(told[0]["error"]) == "The database is away."
+def test_an_outcome_that_waited_too_long_for_the_database_is_told() -> None:
+    loop = VirtualLoop()
+    facts = Facts()
+    heard = FactsHeard(facts)
+    clock = SystemClock()
+    away = Unavailable("The database is away.")
+
+    async def step(_: Job) -> Outcome:
+        return Submitted("ok")
+
+    async def no_secrets(_: Job) -> list[str]:
+        return []
+
+    finishing = finish.Finish(
+        steps=finish.Steps(submit=step, poll=step, secrets_of=no_secrets),
+        store=cast("JobStore", Picky(NO_STORE, away, all_of_it=True)),
+        limits=Limits(),
+        clock=clock,
+        facts=facts,
+        chance=random.Random(1),
+        announce=lambda: None,
+    )
+    job = a_job(clock.now(), claim_token=uuid4())
+    assert loop.run_until_complete(finishing(job)) is None
+    assert heard.of(OUTCOME_DROPPED) == [{"job_id": job.job_id, "error": away}]
+    assert loop.time() >= finish.WRITE_PATIENCE - finish.WRITE_REST

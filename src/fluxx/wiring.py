@@ -3,12 +3,10 @@
 Which adapter is used follows from what is configured; there is no mode to choose.
 """
 
-import os
 import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -47,6 +45,7 @@ from fluxx.telemetry import Facts
 from fluxx.tracing import NoTracing, Tracing
 from fluxx.upkeep.purge import Purge
 from fluxx.upkeep.timekeeping import Timekeeping
+from fluxx.wiring_home import EMBEDDED_DATABASE, home, own_home
 
 if TYPE_CHECKING:
     from fluxx.wiring_azure import Azure
@@ -55,7 +54,6 @@ SQL_THREADS: Final = 8
 """Threads on which one process asks the database."""
 SQL_CONNECTIONS: Final = SQL_THREADS + 1
 """One for each, and one for the thread that writes where the database is a SQLite file."""
-EMBEDDED_DATABASE: Final = "fluxx.db"
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,50 +155,18 @@ def _registry(settings: Settings, database: SqlDatabase, stack: AsyncExitStack) 
     return registry
 
 
-def holds_data(settings: Settings) -> bool:
-    """Whether the database was ever made: FLUXX_HOME's may not have been, any other is who configured it's to make."""
-    if settings.database_url is not None:
-        return True
-    try:
-        return (settings.fluxx_home / EMBEDDED_DATABASE).exists()
-    except OSError as error:
-        raise _unusable(settings.fluxx_home, error) from None
-
-
 def open_database(settings: Settings) -> Engine:
     """Return the engine of the configured database, whatever state its tables are in."""
     if settings.database_url is not None:
         return make_engine(settings.database_url.get_secret_value(), pool_size=SQL_CONNECTIONS)
-    return make_engine(f"sqlite:///{_own_home(settings) / EMBEDDED_DATABASE}", pool_size=SQL_CONNECTIONS)
-
-
-def _home(settings: Settings) -> Path:
-    """Return the folder of what is embedded, made if need be."""
-    home = settings.fluxx_home
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unusable(home, error) from None
-    return home
-
-
-def _own_home(settings: Settings) -> Path:
-    """Return the same folder for SQLite, which makes files there even to read; refuse one that it can't write to."""
-    home = _home(settings)
-    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
-        raise Misconfigured(f"FLUXX_HOME: {home} can't be used: this user may not write there, or nobody may.")
-    return home
-
-
-def _unusable(home: Path, error: OSError) -> Misconfigured:
-    return Misconfigured(f"FLUXX_HOME: {home} can't be used: {error.strerror}")
+    return make_engine(f"sqlite:///{own_home(settings) / EMBEDDED_DATABASE}", pool_size=SQL_CONNECTIONS)
 
 
 def _signer(settings: Settings) -> UrlSigner | None:
     """Return what signs the URLs of files in a folder; a storage account signs its own."""
     if not settings.keeps_blobs_in_folder:
         return None
-    return UrlSigner(load_or_make_key(_home(settings) / "secrets" / "signing-key"), settings.public_url or "")
+    return UrlSigner(load_or_make_key(home(settings) / "secrets" / "signing-key"), settings.public_url or "")
 
 
 class _Choice:
@@ -238,14 +204,14 @@ class _Choice:
     def blobs(self, signer: UrlSigner | None) -> Blobs:
         if signer is None:
             return self._azure.blobs(signs=self._roles is None or "worker" in self._roles)
-        folder = FolderBlobs(_home(self._settings) / "blobs", signer)
+        folder = FolderBlobs(home(self._settings) / "blobs", signer)
         self._stack.push_async_callback(folder.close)
         return folder
 
     def secrets(self) -> Secrets:
         if self._settings.key_vault_url is not None:
             return self._cached(self._azure.secrets(self._settings.key_vault_url), VAULT_LIFETIME)
-        folder = FolderSecrets(_home(self._settings) / "secrets")
+        folder = FolderSecrets(home(self._settings) / "secrets")
         self._stack.push_async_callback(folder.close)
         return self._cached(folder, FOLDER_LIFETIME)
 

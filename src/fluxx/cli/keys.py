@@ -83,9 +83,9 @@ def _check_known(client_application_id: UUID) -> None:
     """Refuse a client application that the database doesn't know; where none can be asked, it may be right."""
     import asyncio
 
-    from fluxx import wiring
     from fluxx.errors import Unavailable
+    from fluxx.wiring_home import holds_data
 
-    if wiring.holds_data(asyncio.run(load_settings())):
+    if holds_data(asyncio.run(load_settings())):
         with suppress(Unavailable):
             with_world(lambda world: world.registrations.active_extractors(client_application_id))

@@ -59,10 +59,10 @@ async def app_configuration() -> Mapping[str, str]:
 
 def require_data(settings: "Settings") -> None:
     """Raise ``Misconfigured`` where nothing was ever kept: a database made now would answer as if all were well."""
-    from fluxx import wiring
     from fluxx.errors import Misconfigured
+    from fluxx.wiring_home import holds_data
 
-    if not wiring.holds_data(settings):
+    if not holds_data(settings):
         raise Misconfigured(
             f"There is no data in {settings.fluxx_home}: change to the folder in which Fluxx runs, set FLUXX_HOME,"
             " or begin with 'fluxx up'."
@@ -84,16 +84,17 @@ def service_facts(settings: "Settings") -> "Facts":
 
 async def _opened(work: "Callable[[World], Awaitable[T]]", *, begins: bool, prepared: bool) -> T:
     settings = await load_settings()
-    # Only now: settings that make no sense are told at once, not after a second of loading.
+    if not begins:
+        require_data(settings)
+    # Only now: settings that make no sense, and a wrong folder, are told at once, not after a second of loading.
     import random
 
     from fluxx import wiring
     from fluxx.clock import SystemClock
     from fluxx.telemetry import Facts
+    from fluxx.wiring_home import holds_data
 
-    if not begins:
-        require_data(settings)
-    elif not wiring.holds_data(settings):
+    if not holds_data(settings):
         output.hint(f"Everything will be kept in {settings.fluxx_home}, which held no data until now.")
     opening = wiring.connect if prepared else wiring.assembled
     async with opening(settings, facts=Facts(), clock=SystemClock(), chance=random.Random()) as world:

@@ -69,7 +69,11 @@ async def test_each_call_on_a_connection_has_a_time_of_its_own(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "extractor.test"])
 async def test_where_no_file_can_be_opened_no_extractor_is_to_blame(client: HttpExtractorClient, host: str) -> None:
-    """Else a job would fail for it: what an extractor does wrong is counted, what this machine lacks is not."""
+    """Else a job would fail for it: what an extractor does wrong is counted, what this machine lacks is not.
+
+    A process that has looked a name up before is told that an argument is invalid (glibc), and not what lacks.
+    """
+    socket.getaddrinfo("localhost", None)
     with pytest.raises(Unavailable, match=r"ulimit -n"), nothing_can_be_opened():
         await client.exchange(get(f"http://{host}:9/"))
 

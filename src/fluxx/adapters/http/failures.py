@@ -6,7 +6,6 @@ are not passed on, nor kept as causes (a logged traceback would show them).
 
 import errno
 import os
-import socket
 import ssl
 from typing import Final
 
@@ -65,19 +64,26 @@ TROUBLE: Final = (Broken, TooSlow, OversizedHead, BrokenBody, TooMuch)
 
 def unreached(error: OSError) -> Broken | Unavailable:
     """Return what a failed attempt to connect means."""
-    return shortage(error) or Broken(next(words for kind, words in UNREACHED if isinstance(error, kind)), sent=False)
+    return _shortage(error) or Broken(next(words for kind, words in UNREACHED if isinstance(error, kind)), sent=False)
 
 
-def shortage(error: OSError) -> Unavailable | None:
-    """Return what a failed lookup or attempt to connect means if the fault is this machine's, and no extractor's."""
+def unresolved(error: OSError) -> Broken | Unavailable:
+    """Return what a failed lookup means.
+
+    Where no file can be opened the system may say anything: that it doesn't know the name, or that an argument
+    is invalid. So that is tried, whatever it says.
+    """
+    ours = _shortage(error) or (Unavailable(NO_FILES) if _opens_nothing() else None)
+    return ours or Broken(UNRESOLVED, sent=False)
+
+
+def _shortage(error: OSError) -> Unavailable | None:
+    """Return what a failure means that is this machine's, and no extractor's; None for others."""
     words = SHORTAGES.get(error.errno or 0)
-    if words is None and isinstance(error, socket.gaierror) and _opens_nothing():
-        words = NO_FILES
     return None if words is None else Unavailable(words)
 
 
 def _opens_nothing() -> bool:
-    """Whether there is no file left to be opened: the system then says of every name that it doesn't know it."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError:

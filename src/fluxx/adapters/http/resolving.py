@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from fluxx.adapters.http.egress import Address
-from fluxx.adapters.http.failures import UNRESOLVED, Broken, shortage
+from fluxx.adapters.http.failures import UNRESOLVED, Broken, unresolved
 
 LOOKUP_THREADS: Final = 8
 """Lookups at the same time. They have threads of their own, as a slow name server holds them long."""
@@ -62,8 +62,7 @@ class Names:
             return [ip_address(text) for text in await asyncio.shield(known.asked)]
         except OSError as error:
             self._known.pop(host, None)
-            if ours := shortage(error):
-                raise ours from None
+            raise unresolved(error) from None
         except asyncio.CancelledError:
             if not known.asked.cancelled():
                 raise

@@ -1,5 +1,6 @@
 """What ``make_engine`` promises: three dialects, bounded waits, one-line refusals without passwords."""
 
+import sqlite3
 import sys
 import threading
 import time
@@ -89,6 +90,22 @@ def test_sqlite_writers_queue_and_none_fails_half_way(tmp_path: Path) -> None:
     with reading(engine).connect() as connection:
         assert connection.execute(text("SELECT n FROM counter")).scalar_one() == 80
     engine.dispose()
+
+
+def test_a_new_sqlite_file_that_another_process_writes_is_waited_for(tmp_path: Path) -> None:
+    """As where two processes start on an empty folder: SQLite itself fails at once when it is to begin its log."""
+    other = sqlite3.connect(tmp_path / "x.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    hasty, patient = (make_engine(f"sqlite:///{tmp_path / 'x.db'}", timeouts=limits) for limits in (QUICK, None))
+    with pytest.raises(OperationalError, match="locked"):
+        hasty.connect()
+    release = threading.Timer(0.1, other.execute, ["COMMIT"])
+    release.start()
+    with patient.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+    release.join()
+    patient.dispose()
+    other.close()
 
 
 def test_sqlite_is_durable_and_keeps_foreign_keys(tmp_path: Path) -> None:

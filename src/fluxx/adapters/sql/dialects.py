@@ -3,6 +3,8 @@
 Used by ``engine.py`` only; what differs in claims is in ``claims.py``.
 """
 
+import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +17,8 @@ from fluxx.errors import Misconfigured
 
 CHECKPOINTS: Final = "wal_autocheckpoint=4000"
 """Pages (16 MB) instead of 1,000: the jobs in flight change again and again, and each checkpoint writes all of them."""
+LOG_PAUSE: Final = 0.01
+"""Seconds between two attempts to give a new file its write-ahead log while another process does so, or writes."""
 READING: Final = "fluxx_reading"
 """The execution option of transactions that only read."""
 
@@ -57,12 +61,27 @@ class OneSchema(SQLiteIdentifierPreparer):
         self.schema_for_object = lambda _: "main"
 
 
-def _listen_sqlite(engine: Engine, _limits: Timeouts) -> None:
+def _write_ahead(connection: Any, patience: float) -> None:
+    """Keep the file's changes in a write-ahead log, waiting for who writes: for this, SQLite's own timeout isn't."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                raise
+            time.sleep(LOG_PAUSE)
+        else:
+            return
+
+
+def _listen_sqlite(engine: Engine, limits: Timeouts) -> None:
     engine.dialect.identifier_preparer = OneSchema(engine.dialect)
 
     def connected(connection: Any, _record: object) -> None:
+        _write_ahead(connection, limits.lock)
         # Deleted messages may hold signed URLs: their pages are overwritten.
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON", CHECKPOINTS):
+        for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON", CHECKPOINTS):
             connection.execute(f"PRAGMA {pragma}").close()
 
     def begun(connection: Connection) -> None:

@@ -28,7 +28,7 @@ class Measure(msgspec.Struct, frozen=True):
     buckets: tuple[float, ...] = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
-class _Distribution:
+class Distribution:
     """How many values came in each class, and their sum."""
 
     __slots__ = ("_bounds", "_counts", "_sum")
@@ -54,13 +54,13 @@ class Distributions(Collector):
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
-        self._by_labels: dict[tuple[str, ...], _Distribution] = {}
+        self._by_labels: dict[tuple[str, ...], Distribution] = {}
 
-    def of(self, labels: tuple[str, ...]) -> _Distribution:
+    def of(self, labels: tuple[str, ...]) -> Distribution:
         """Return the one of these values of the labels; it is empty at first."""
         found = self._by_labels.get(labels)
         if found is None:
-            found = self._by_labels[labels] = _Distribution(self._measure.buckets)
+            found = self._by_labels[labels] = Distribution(self._measure.buckets)
         return found
 
     def collect(self) -> Iterator[HistogramMetricFamily]:

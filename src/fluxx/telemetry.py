@@ -17,7 +17,7 @@ import msgspec
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from fluxx.distributions import PREFIX, Distributions, Measure
+from fluxx.distributions import PREFIX, Distribution, Distributions, Measure
 from fluxx.scrubbing import masked
 from fluxx.tracing import Kind, NoTracing, Span, Tracing, current, trace_id_of
 
@@ -135,6 +135,7 @@ class Facts:
         self._listeners: list[Callable[[Fact, dict[str, Any]], None]] = []
         self._counters: dict[str, Counter] = {}
         self._distributions: dict[str, Distributions] = {}
+        self._observed: dict[tuple[str, tuple[str, ...]], Distribution] = {}
         self._gauges: dict[str, Gauge] = {}
 
     def listen(self, listener: Callable[[Fact, dict[str, Any]], None]) -> None:
@@ -157,22 +158,25 @@ class Facts:
                 shown["trace_id"] = trace_id
             self._logger.log(fact.level, wording, fact=fact.name, exc_info=trace, _secrets=secrets, **shown)
 
+    def traced(self, parent: str | None) -> bool:
+        """Whether a span below ``parent``, or below the running one, is of any trace: here or elsewhere."""
+        return self._traces or parent is not None or current.get() is not None
+
     def span(
         self, name: str, *, kind: Kind = "internal", parent: str | None = None, **attributes: object
     ) -> AbstractContextManager[Span]:
         """Do the block's work as a span of the trace of ``parent`` (else of the running span, else of a new one)."""
-        parent = parent or current.get()
-        if parent is None and not self._traces:
+        if not self.traced(parent):
             return nullcontext(Span(None))
+        parent = parent or current.get()
         return _Within(self._tracing.span(name, kind=kind, parent=parent, attributes=attributes))
 
     def observe(self, measure: Measure, value: float, *labels: str) -> None:
         """Add one value to a distribution."""
-        distributions = self._distributions.get(measure.name)
-        if distributions is None:
-            distributions = self._distributions[measure.name] = Distributions(measure)
-            self.registry.register(distributions)
-        distributions.of(labels).add(value)
+        distribution = self._observed.get((measure.name, labels))
+        if distribution is None:
+            distribution = self._observed[measure.name, labels] = self._distribution(measure, labels)
+        distribution.add(value)
 
     def level(self, level: Level, values: Mapping[tuple[str, ...], float]) -> None:
         """Set how much there is now, by the values of the labels; what is left out is gone."""
@@ -183,6 +187,13 @@ class Facts:
         gauge.clear()
         for labels, value in values.items():
             gauge.labels(*labels).set(value)
+
+    def _distribution(self, measure: Measure, labels: tuple[str, ...]) -> Distribution:
+        distributions = self._distributions.get(measure.name)
+        if distributions is None:
+            distributions = self._distributions[measure.name] = Distributions(measure)
+            self.registry.register(distributions)
+        return distributions.of(labels)
 
     def _gauge(self, level: Level) -> Gauge:
         made = Gauge(PREFIX + level.name, level.wording, level.labels, registry=self.registry)

@@ -17,8 +17,6 @@ serve: Final = group("Serve one of the HTTP APIs alone; run as many as you like.
 
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8080
-MADE_BETWEEN_COLLECTIONS: Final = 10_000
-"""Objects, not Python's 700: hundreds of jobs at once hold more than that, and none of it is garbage yet."""
 NEXT_STEPS: Final = """\
 Next, in another terminal, in the same folder:
   fluxx client add NAME
@@ -87,7 +85,6 @@ async def _settled(service: "Service", settings: "Settings", roles: "Roles") -> 
     # It would look through all modules and routes again and again, a tenth of a second each time, while jobs wait.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(MADE_BETWEEN_COLLECTIONS)
     _announce(service, settings, roles)
 
 

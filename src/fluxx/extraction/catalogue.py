@@ -52,11 +52,11 @@ class _Memory(Generic[T]):
     def __init__(self, kind: str, fetch: Callable[[Sequence[UUID]], Awaitable[dict[UUID, T]]]) -> None:
         self._kind = kind
         self._fetch = fetch
-        self._known: dict[UUID, tuple[float, T]] = {}
+        self._known: dict[int, tuple[float, T]] = {}  # by the number that the id is: a UUID's own hash is Python code
         self._fetching = Gatherer(self._fetch_together, limit=TOGETHER)
 
     def known(self, key: UUID) -> T | None:
-        remembered = self._known.get(key)
+        remembered = self._known.get(key.int)
         if remembered is not None and asyncio.get_running_loop().time() - remembered[0] < MEMORY:
             return remembered[1]
         return None
@@ -72,5 +72,5 @@ class _Memory(Generic[T]):
         if len(self._known) + len(found) > LARGEST:
             self._known.clear()
         now = asyncio.get_running_loop().time()
-        self._known.update((key, (now, value)) for key, value in found.items())
+        self._known.update((key.int, (now, value)) for key, value in found.items())
         return [found.get(key) for key in keys]

@@ -2,6 +2,9 @@
 
 It holds what is in flight, keeps every extractor to its share, renews the claims of long steps and
 drains. Nothing lives here alone: a worker that dies lets its jobs fall due again.
+
+Jobs and extractors are found by the number that their id is: a UUID is hashed and compared by Python code, which for
+each poll was run twelve times here.
 """
 
 import asyncio
@@ -88,10 +91,10 @@ class Dispatcher:
         self._wake = wake
         self._patience = min(ANSWER_PATIENCE, capacity.lease / 6)
         self._looks_at = clock.now()
-        self._running: dict[UUID, _Running] = {}
+        self._running: dict[int, _Running] = {}
         self._ahead: list[_Taken] = []
         self._next_start: asyncio.TimerHandle | None = None
-        self._by_extractor: Counter[UUID] = Counter()
+        self._by_extractor: Counter[int] = Counter()
         self._freed = asyncio.Event()
 
     async def claim(self) -> float:
@@ -114,7 +117,7 @@ class Dispatcher:
         The least share left bounds the claim, so that no extractor can get more than its own.
         """
         share = self._capacity.share
-        full = frozenset(extractor for extractor, count in self._by_extractor.items() if count >= share)
+        full = frozenset(UUID(int=extractor) for extractor, count in self._by_extractor.items() if count >= share)
         left = min((share - count for count in self._by_extractor.values() if count < share), default=share)
         return min(self._capacity.jobs - len(self._running) - len(self._ahead), left), full
 
@@ -132,7 +135,7 @@ class Dispatcher:
         for job in jobs:
             if job.due_at is not None and job.claim_token is not None:
                 self._ahead.append(_Taken(job.due_at, job, Claim(job.job_id, job.claim_token)))
-                self._by_extractor[job.client_application_extractor_id] += 1
+                self._by_extractor[job.client_application_extractor_id.int] += 1
         self._ahead.sort(key=attrgetter("due_at"), reverse=True)
         self._start_due()
 
@@ -151,9 +154,10 @@ class Dispatcher:
     def _start(self, taken: _Taken, now: datetime) -> None:
         job = taken.job
         self._facts.observe(LATENESS_SECONDS, (now - taken.due_at).total_seconds())
-        before = self._running.get(job.job_id)
-        task = asyncio.create_task(self._finish_after(before, job) if before else self._finish(job))
-        self._running[job.job_id] = _Running(job, taken.claim, task)
+        before = self._running.get(job.job_id.int)
+        work = self._finish_after(before, job) if before else self._finish(job)
+        task = asyncio.get_running_loop().create_task(work)  # asyncio's own function is a layer of Python more
+        self._running[job.job_id.int] = _Running(job, taken.claim, task)
         task.add_done_callback(partial(self._ended, job))
 
     async def _finish_after(self, before: _Running, job: Job) -> datetime | None:
@@ -170,10 +174,10 @@ class Dispatcher:
         return await self._finish(job)
 
     def _ended(self, job: Job, task: "asyncio.Task[datetime | None]") -> None:
-        running = self._running.get(job.job_id)
+        running = self._running.get(job.job_id.int)
         if running is not None and running.task is task:
-            del self._running[job.job_id]
-        extractor = job.client_application_extractor_id
+            del self._running[job.job_id.int]
+        extractor = job.client_application_extractor_id.int
         if left := self._by_extractor[extractor] - 1:
             self._by_extractor[extractor] = left
         else:
@@ -204,7 +208,7 @@ class Dispatcher:
         return self._capacity.lease / 3
 
     async def _drop(self, claims: Sequence[Claim]) -> None:
-        lost = [self._running[claim.job_id] for claim in claims if claim.job_id in self._running]
+        lost = [self._running[claim.job_id.int] for claim in claims if claim.job_id.int in self._running]
         if not lost:
             return
         # What was just written has no claim any more either, and is about to be told: that isn't lost.

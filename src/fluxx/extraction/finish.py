@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from fluxx.model import deadlines, transitions
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import Job, Status
 from fluxx.model.kinds import kind_of
-from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry
+from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
 from fluxx.model.transitions import Transition
 from fluxx.ports.jobs import JobStore
 from fluxx.telemetry import (
@@ -50,6 +50,14 @@ UNWRITABLE: Final = Retry("Internal error (what came of the call can't be writte
 
 NAMES: Final = {Status.QUEUED: "submit", Status.STARTED: "poll"}
 MEASURES: Final = {Status.QUEUED: SUBMIT_SECONDS, Status.STARTED: POLL_SECONDS}
+
+GOES_ON: Final[dict[type[Outcome], Fact]] = {
+    Submitted: JOB_STARTED,
+    NotReady: JOB_NOT_READY,
+    Extracted: JOB_SUCCEEDED,
+    Retry: JOB_RETRYING,
+}
+"""What is told of an outcome after which the job hasn't failed."""
 
 
 class Steps(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +93,8 @@ class Finish:
 
     async def __call__(self, job: Job) -> datetime | None:
         """Bring the job one step on; return when it falls due again, None if never (or not for us)."""
+        if not self._facts.traced(job.trace_context):
+            return await self._seen_through(job, await self._outcome(job))
         about = {"job_id": job.job_id, "extractor": job.client_application_extractor_id}
         with self._facts.span(NAMES[job.status], kind="client", parent=job.trace_context, **about) as span:
             # The step's calls carry on the span's trace; the job itself stays below what accepted it.
@@ -118,14 +128,15 @@ class Finish:
             return None
         if transition.events:
             self._announce()
-        self._tell(_fact(outcome, transition), transition.job)
+        self._tell(outcome, transition.job)
         return transition.job.due_at
 
-    def _tell(self, fact: Fact, job: Job) -> None:
-        fields: dict[str, Any] = {"job_id": job.job_id, "message": job.status_message}
-        if fact is JOB_FAILED:
-            fields["kind"] = kind_of(job.status_message).name
-        self._facts.tell(fact, **fields)
+    def _tell(self, outcome: Outcome, job: Job) -> None:
+        message = job.status_message
+        if job.status is Status.FAILED:
+            self._facts.tell(JOB_FAILED, job_id=job.job_id, message=message, kind=kind_of(message).name)
+        else:
+            self._facts.tell(GOES_ON[type(outcome)], job_id=job.job_id, message=message)
 
     async def _outcome(self, job: Job) -> Outcome:
         if job.status is Status.QUEUED and deadlines.is_over(job, self._clock.now()):
@@ -157,17 +168,3 @@ class Finish:
                 return await self._store.apply(transition)
         await asyncio.sleep(WRITE_REST)
         return await self._store.apply(transition)
-
-
-def _fact(outcome: Outcome, transition: Transition) -> Fact:
-    if transition.job.status is Status.FAILED:
-        return JOB_FAILED
-    match outcome:
-        case Retry():
-            return JOB_RETRYING
-        case NotReady():
-            return JOB_NOT_READY
-        case Extracted():
-            return JOB_SUCCEEDED
-        case _:
-            return JOB_STARTED

@@ -16,6 +16,7 @@ LONGEST: Final = 366 * 86400.0
 EPOCH_FROM: Final = 1e9
 """``X-RateLimit-Reset`` is a moment (seconds since 1970) from this value on, and a duration below it."""
 
+_LIMITED: Final = HTTPStatus.TOO_MANY_REQUESTS
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
 
 
@@ -29,7 +30,7 @@ def wish(headers: Mapping[str, str], *, status: int, now: datetime) -> float | N
     if milliseconds is not None:
         return bounded(milliseconds / 1000)
     seconds = text_wish(headers.get("retry-after"), now=now)
-    if seconds is None and status == HTTPStatus.TOO_MANY_REQUESTS:
+    if seconds is None and status == _LIMITED:
         return _reset(_number(headers.get("x-ratelimit-reset")), now)
     return seconds
 

@@ -133,23 +133,28 @@ def apply(job: Job, outcome: Outcome, *, now: datetime, limits: Limits, jitter: 
 
 def _submitted(job: Job, outcome: Submitted, limits: Limits, jitter: float) -> _Change:
     message = _told(outcome.message)
-    started = replace(job, status=Status.STARTED, status_message=message, error_count=0)
-    new = _due(started, poll_wait(0, limits, jitter, wish=outcome.poll_after))
+    due_at = _due_at(job, poll_wait(0, limits, jitter, wish=outcome.poll_after))
+    new = replace(job, status=Status.STARTED, status_message=message, error_count=0, due_at=due_at)
     return new, (_line(new, message),)
 
 
 def _not_ready(job: Job, outcome: NotReady, limits: Limits, jitter: float) -> _Change:
     polls = job.poll_attempt_count + 1
     message = f"Not ready at poll {polls}."
-    job = replace(
-        job, poll_attempt_count=polls, last_poll_attempt_at=job.updated_at, error_count=0, status_message=message
+    new = replace(
+        job,
+        poll_attempt_count=polls,
+        last_poll_attempt_at=job.updated_at,
+        error_count=0,
+        status_message=message,
+        due_at=_due_at(job, poll_wait(polls, limits, jitter, wish=outcome.poll_after)),
     )
-    line = _line(job, message)
-    reason = _poll_limit_reason(job, limits)
+    line = _line(new, message)
+    reason = _poll_limit_reason(new, limits)
     if reason:
-        failed, last = _failed(job, reason)
+        failed, last = _failed(new, reason)
         return failed, (line, *last)
-    return _due(job, poll_wait(polls, limits, jitter, wish=outcome.poll_after)), (line,)
+    return new, (line,)
 
 
 def _poll_limit_reason(job: Job, limits: Limits) -> str | None:
@@ -191,7 +196,8 @@ def _retry(job: Job, outcome: Retry, limits: Limits, jitter: float) -> _Change:
         return _failed(job, f"{reason} Gave up after {errors} of {limit} attempts ({setting}).")
     wait = retry_wait(errors, limits, jitter) if outcome.counted else outage_wait(_unheard(job), limits, jitter)
     message = f"{reason} Trying again."
-    new = _due(replace(job, status_message=message), max(wait, spread(outcome.after or 0.0, jitter)))
+    due_at = _due_at(job, max(wait, spread(outcome.after or 0.0, jitter)))
+    new = replace(job, status_message=message, due_at=due_at)
     return new, (_line(new, message),)
 
 
@@ -211,10 +217,10 @@ def _failed(job: Job, reason: str) -> _Change:
     return new, (_line(new, reason),)
 
 
-def _due(job: Job, wait: float) -> Job:
-    """Let the job fall due after ``wait`` seconds, and at its deadline at the latest."""
+def _due_at(job: Job, wait: float) -> datetime:
+    """Return when the job falls due: after ``wait`` seconds, and at its deadline at the latest."""
     left = max((job.deadline_at - job.updated_at).total_seconds(), 0.0)
-    return replace(job, due_at=job.updated_at + timedelta(seconds=min(max(wait, 0.0), left)))
+    return job.updated_at + timedelta(seconds=min(max(wait, 0.0), left))
 
 
 def _told(text: str) -> str:

@@ -22,9 +22,8 @@ ANY_SIZE: Final = sys.maxsize
 
 async def whole(connection: Connection, head: Head, max_bytes: int) -> bytes:
     """Return the decoded body; raise what ``failures.TROUBLE`` lists."""
-    if connection.complete and "content-encoding" not in head.headers:
-        # Most answers have come in one piece with their head; the generator costs as much as parsing them.
-        body = await connection.read()
+    # Most answers have come in one piece with their head; the generator costs as much as parsing them.
+    if "content-encoding" not in head.headers and (body := connection.all_of_it()) is not None:
         if len(body) > max_bytes:
             raise TooMuch
         return body

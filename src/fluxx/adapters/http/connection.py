@@ -45,11 +45,6 @@ class Connection(asyncio.Protocol):
         """Whether nothing has arrived, an end neither, that a busy event loop has still to tell: one system call."""
         return not self._arrived.poll(0)
 
-    @property
-    def complete(self) -> bool:
-        """Whether all of the answer is here."""
-        return self._incoming.complete
-
     async def ask(self, request: bytes, *, until: float, bodiless: bool = False) -> Head:
         """Send the request and return the head of the answer; ``bodiless`` as in ``Incoming.start``.
 
@@ -76,6 +71,13 @@ class Connection(asyncio.Protocol):
         """Return what has come of the body, or wait for more; nothing at its end."""
         while not self._incoming.held and not self._incoming.complete:
             await self._progress()
+        return self._taken()
+
+    def all_of_it(self) -> bytes | None:
+        """Return the rest of the body, without a wait; None while more of it is to come."""
+        return self._taken() if self._incoming.complete else None
+
+    def _taken(self) -> bytes:
         data = self._incoming.take()
         if self._paused:
             self._paused = False
@@ -85,8 +87,9 @@ class Connection(asyncio.Protocol):
     def rest(self) -> bool:
         """Say whether the exchange left the connection fit for another one."""
         self._busy = False
-        self.take_time()
-        self._incoming.take()
+        self._until = inf
+        if self._incoming.held:
+            self._incoming.take()
         return self._incoming.kept and not self._paused and self.usable
 
     def abort(self) -> None:

@@ -6,8 +6,9 @@ Each process has a slot of its own, more or less: two of them hardly ever wait f
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 from uuid import UUID, uuid4
 
@@ -21,6 +22,7 @@ from fluxx.model.transitions import Transition
 ALL_MINUTES: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The minute of the row that sums up all others."""
 
+MINUTE: Final = timedelta(minutes=1)
 SLOTS: Final = 16
 KEY: Final = ("Minute", "ClientApplicationExtractorID", "Slot")
 NAMES: Final = (
@@ -50,16 +52,23 @@ class Rollups:
 
     def counting(self, transitions: Sequence[Transition]) -> Callable[[Connection], object]:
         """Return what adds what the transitions count."""
-        sums = _sums(transitions)
-        return self._add([(*key, self._slot, *(sums[key].get(name, 0) for name in NAMES)) for key in sorted(sums)])
+        return self._add(
+            [
+                (minute, UUID(int=extractor), self._slot, *(change.get(name, 0) for name in NAMES))
+                for (minute, extractor), change in sorted(_sums(transitions).items(), key=itemgetter(0))
+            ]
+        )
 
 
-def _sums(transitions: Sequence[Transition]) -> dict[tuple[datetime, UUID], dict[str, int]]:
-    """Return what each minute and extractor is to grow by, and all minutes together."""
-    sums: dict[tuple[datetime, UUID], dict[str, int]] = {}
+def _sums(transitions: Sequence[Transition]) -> dict[tuple[datetime, int], dict[str, int]]:
+    """Return what each minute and extractor (the number that its id is) is to grow by, and all minutes together."""
+    sums: dict[tuple[datetime, int], dict[str, int]] = {}
+    minute = over = ALL_MINUTES
     for one in transitions:
-        minute = one.job.updated_at.replace(second=0, microsecond=0)
-        _add(sums.setdefault((minute, one.job.client_application_extractor_id), {}), change_of(one.before, one.job))
+        if not minute <= (moment := one.job.updated_at) < over:  # taking a moment apart costs as much as all else here
+            minute = moment.replace(second=0, microsecond=0)
+            over = minute + MINUTE
+        _add(sums.setdefault((minute, one.job.client_application_extractor_id.int), {}), change_of(one.before, one.job))
     for (_, extractor), change in tuple(sums.items()):
         _add(sums.setdefault((ALL_MINUTES, extractor), {}), change)
     return sums

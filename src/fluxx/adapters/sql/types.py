@@ -80,8 +80,9 @@ def moment_to_text(value: datetime | None) -> str | None:
     """Return a moment as SQLite keeps it: all of the same length, so that text sorts as time."""
     if value is None:
         return None
-    # Nearly all are in UTC already, and each conversion costs as much as the text.
-    return (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat(timespec="microseconds")
+    # Nearly all are in UTC already. msgspec takes a tenth of isoformat's time; it leaves out a fraction of nothing.
+    text = msgspec.to_builtins(value if value.tzinfo is UTC else value.astimezone(UTC)).removesuffix("Z")
+    return f"{text}+00:00" if value.microsecond else f"{text}.000000+00:00"
 
 
 def _moment_from_text(value: str | None) -> datetime | None:

@@ -17,31 +17,23 @@ from fluxx.adapters.sql.tables import job, job_status, outbox
 from fluxx.messages import job_status as messages
 from fluxx.model.transitions import JobEvent, Transition
 
-LIVING: Final = (
-    "status.value",
-    "status_message",
-    "updated_at",
-    "due_at",
-    "poll_attempt_count",
-    "last_poll_attempt_at",
-    "error_count",
-)
-"""The fields of a job that a transition can change while the job lives on. Its claim is over in any case."""
+STAYING: Final = ("status_message", "updated_at", "due_at", "poll_attempt_count", "last_poll_attempt_at", "error_count")
+"""The fields of a job that a transition can change while its status stays. Its claim is over in any case."""
 
-CHANGING: Final = (*LIVING, "extractor_response", "result_size", "result_sha256", "completed_at")
+CHANGING: Final = ("status", *STAYING, "extractor_response", "result_size", "result_sha256", "completed_at")
 """The fields of a job that a transition can change."""
 
 HISTORY: Final = {
     "job_id": "JobID",
-    "status.value": "Status",
+    "status": "Status",
     "message": "Message",
     "attempt_number": "AttemptNumber",
     "timestamp": "Timestamp",
 }
 EVENT: Final = ("EventId", "JobID", "Body", "TraceContext", "CreatedAt")
 
-_new_row: Final = attrgetter(*("status.value" if field == "status" else field for field in JOB_COLUMNS))
-_living_row: Final = attrgetter(*LIVING, "job_id")
+_new_row: Final = attrgetter(*JOB_COLUMNS)
+_staying_row: Final = attrgetter(*STAYING, "job_id")
 _changed_row: Final = attrgetter(*CHANGING, "job_id")
 _history_row: Final = attrgetter(*HISTORY)
 
@@ -59,7 +51,7 @@ class Writing:
     def __init__(self, dialect: str) -> None:
         self.counts = dialect in COUNTING
         self._add_jobs = inserting(job, list(JOB_COLUMNS.values()), dialect)
-        self._change_living = updating(job, _columns(LIVING), dialect)
+        self._change_staying = updating(job, _columns(STAYING), dialect)
         self._change_jobs = updating(job, _columns(CHANGING), dialect)
         self._add_history = inserting(job_status, list(HISTORY.values()), dialect)
         self._add_events = inserting(outbox, EVENT, dialect)
@@ -80,8 +72,9 @@ class Writing:
 
         It raises ``ClaimsLost`` where it ``counts``; the caller rolls back.
         """
-        if all(one.job.due_at for one in transitions):  # nearly every poll: half of the columns are as they were
-            change, row_of = self._change_living, _living_row
+        if all(one.before is not None and one.job.status is one.before.status for one in transitions):
+            # Nearly every poll. Half of the columns are as they were, and no index of a status need be looked at.
+            change, row_of = self._change_staying, _staying_row
         else:
             change, row_of = self._change_jobs, _changed_row
         jobs = change([(*row_of(one.job), one.claim_token) for one in transitions])
@@ -109,7 +102,7 @@ class Writing:
 
 
 def _columns(fields: Sequence[str]) -> Sequence[str]:
-    return [JOB_COLUMNS[field.removesuffix(".value")] for field in fields]
+    return [JOB_COLUMNS[field] for field in fields]
 
 
 def _event_row(event: JobEvent) -> Values:

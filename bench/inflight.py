@@ -36,8 +36,8 @@ BEYOND_FLOOR = 4 / 3
 Cores differ by more than that. So there is a second run on a slow one, with as many jobs as it should carry.
 """
 
-SLOT_SECONDS = 0.25
-"""How long a poll holds one of ``MAX_CONCURRENCY`` slots, as docs/performance.md has it."""
+SLOT_SECONDS = 0.5
+"""How long a poll may hold one of ``MAX_CONCURRENCY`` slots on a core that is nearly full (docs/performance.md)."""
 
 Due = set[tuple[str, float]]
 

@@ -15,7 +15,8 @@ from support.databases import Databases
 from support.growing import CALLS, PAGE, Call, Place, grown, nothing
 from support.plans import explained
 
-JOBS = 20_000
+SIZES = [("sqlite", 20_000), ("postgresql", 5_000), ("postgresql", 20_000)]
+"""Databases and finished jobs: of some thousand, PostgreSQL would rather read all."""
 BY_FILE = "UQ_Job_FileId_ClientApplicationExtractorID_IdempotencyKey"
 BY_CLIENT = "IX_Job_ClientApplicationId_CreatedAt"
 BY_EXTRACTOR = "IX_Job_ClientApplicationExtractorID_CreatedAt"
@@ -66,12 +67,13 @@ INDEXES = {
 }
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["sqlite", "postgresql"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=SIZES, ids=lambda size: f"{size[0]}-{size[1]}")
 async def place(
     request: pytest.FixtureRequest, databases: Databases, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Place]:
-    with databases.of(request.param, tmp_path_factory.mktemp("plans")) as url:
-        async with grown(url, JOBS) as place:
+    dialect, jobs = request.param
+    with databases.of(dialect, tmp_path_factory.mktemp("plans")) as url:
+        async with grown(url, jobs) as place:
             yield place
 
 

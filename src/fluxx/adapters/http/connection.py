@@ -129,15 +129,12 @@ class Connection(asyncio.Protocol):
         if not self.gone.done():
             self.gone.set_result(None)
 
-    async def _progress(self) -> None:
-        """Wait for something to happen; raise if it is the end."""
+    def _progress(self) -> asyncio.Future[None]:
+        """Return what is done when something has happened; raise if that was the end."""
         if self._trouble is not None:
             raise self._trouble
         self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        return self._waiter
 
     def _watch(self) -> None:
         """Set the timer to the end of the time that this exchange has.

@@ -30,14 +30,15 @@ def request(call: Call, target: Target, *, at_home: bool) -> bytes:
     can't carry; neither shows it.
     """
     body = call.body or b""
-    lines = [f"{call.method} {target.path}{target.query} HTTP/1.1\r\nHost: {target.origin.authority}\r\n{_ALWAYS}"]
-    lines += [_line(name, value) for name, value in call.headers.items() if at_home or name.lower() in _HARMLESS]
+    head = f"{call.method} {target.path}{target.query} HTTP/1.1\r\nHost: {target.origin.authority}\r\n{_ALWAYS}"
+    for name, value in call.headers.items():
+        if at_home or name.lower() in _HARMLESS:
+            head += _line(name, value)
     if call.api_key is not None and at_home:
-        lines.append(f"Authorization: Bearer {_sendable(call.api_key)}\r\n")
+        head += f"Authorization: Bearer {_sendable(call.api_key)}\r\n"
     if body or call.method in _WITH_BODY:
-        lines.append(f"Content-Length: {len(body)}\r\n")
-    lines.append("\r\n")
-    return "".join(lines).encode("ascii") + body
+        head += f"Content-Length: {len(body)}\r\n"
+    return f"{head}\r\n".encode("ascii") + body
 
 
 def _line(name: str, value: str) -> str:

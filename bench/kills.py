@@ -25,7 +25,7 @@ from uuid_utils.compat import uuid7
 from databases import database
 from fluxx import settings as settings_module
 from fluxx import wiring
-from fluxx.adapters.sql.engine import make_engine
+from fluxx.adapters.sql.engine import make_engine, reading
 from fluxx.adapters.sql.tables import bus_message, job, job_status, outbox
 from fluxx.clock import SystemClock
 from fluxx.messages import accepted_file
@@ -179,7 +179,7 @@ async def told(engine: Engine, jobs: int) -> None:
     events = count.where(bus_message.c.Topic == "job-status")
     inbox = count.where(bus_message.c.Topic == "accepted-file")
     while True:
-        with engine.connect() as connection:
+        with reading(engine).connect() as connection:
             there, waiting = connection.scalar(events), connection.scalar(inbox)
         if there >= len(LIFE) * jobs and waiting == 0:
             return

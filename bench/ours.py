@@ -18,7 +18,7 @@ from uuid_utils.compat import uuid7
 from fluxx import settings as settings_module
 from fluxx import wiring
 from fluxx.adapters.sql import migrations
-from fluxx.adapters.sql.engine import make_engine
+from fluxx.adapters.sql.engine import make_engine, reading
 from fluxx.adapters.sql.rows import JOB_COLUMNS, file_row
 from fluxx.adapters.sql.tables import bus_message, file, job, job_status
 from fluxx.clock import SystemClock
@@ -36,12 +36,13 @@ HEADSTART = 10.0
 """Seconds from now until the first standing job falls due: the worker starts meanwhile."""
 
 WAITING = {
-    "sqlite": """SELECT "JobID", 86400.0 * (julianday("DueAt") - 2440587.5) FROM "Job"
-                 WHERE "DueAt" IS NOT NULL AND "ClaimToken" IS NULL""",
-    "postgresql": """SELECT "JobID"::text, extract(epoch FROM "DueAt")::float8 FROM extractor."Job"
-                     WHERE "DueAt" IS NOT NULL AND "ClaimToken" IS NULL""",
+    "sqlite": """SELECT json_group_array(json_array("JobID", 86400.0 * (julianday("DueAt") - 2440587.5)))
+                 FROM "Job" WHERE "DueAt" IS NOT NULL AND "ClaimToken" IS NULL""",
+    "postgresql": """SELECT json_agg(json_build_array("JobID", extract(epoch FROM "DueAt")::float8))::text
+                     FROM extractor."Job" WHERE "DueAt" IS NOT NULL AND "ClaimToken" IS NULL""",
 }
-"""Which jobs wait, and until when (Unix time): asked while the worker is measured, so at no more cost than need be."""
+"""Which jobs wait, and until when (Unix time), as one text of JSON: asked while the worker is measured, so at no more
+cost than need be."""
 
 
 class OurWorker:
@@ -78,6 +79,7 @@ class OurWorker:
             **environment,
         }
         self._engine = make_engine(database_url)
+        self._reading = reading(self._engine)  # a writing transaction would make the worker wait
         self._stack = contextlib.ExitStack()
         self.client = uuid7()
 
@@ -159,7 +161,7 @@ class OurWorker:
 
     def jobs(self) -> list[tuple[str, str]]:
         """Return all jobs: their ids, and those of their files."""
-        with self._engine.connect() as connection:
+        with self._reading.connect() as connection:
             return [(str(row.JobID), str(row.FileId)) for row in connection.execute(select(job.c.JobID, job.c.FileId))]
 
     def results(self) -> list[tuple[float, int]]:
@@ -168,7 +170,7 @@ class OurWorker:
             job_status.c.Status == "Started", job_status.c.AttemptNumber == 0
         )
         done = select(job.c.JobID, job.c.CompletedAt, job.c.ExtractorResponse).where(job.c.Status == "Succeeded")
-        with self._engine.connect() as connection:
+        with self._reading.connect() as connection:
             began = {row.JobID: row.Timestamp for row in connection.execute(started)}
             return [
                 (
@@ -181,10 +183,10 @@ class OurWorker:
     def _result(self, path: str) -> Path:
         return self._home / "blobs" / path
 
-    def due(self) -> list[tuple[str, float]]:
-        """Return which jobs fall due when (Unix time); those that are being worked on are left out."""
-        with self._engine.connect() as connection:
-            return [tuple(row) for row in connection.exec_driver_sql(WAITING[self._engine.dialect.name])]
+    def due(self) -> str:
+        """Return ``WAITING``'s text; jobs that are being worked on are left out."""
+        with self._reading.connect() as connection:
+            return str(connection.exec_driver_sql(WAITING[self._engine.dialect.name]).scalar_one())
 
     def work(self, files: int) -> float:
         """Announce ``files`` files at once; return the seconds until all their jobs are final and told."""
@@ -221,13 +223,13 @@ class OurWorker:
             await world.bus.publish(world.settings.topic_accepted_file, messages)
 
     def _count(self, statement: Select[tuple[int]]) -> int:
-        with self._engine.connect() as connection:
+        with self._reading.connect() as connection:
             return connection.scalar(statement)
 
     def check(self, files: int) -> None:
         """Every job has its result, its states and its events, or nothing was measured."""
         want = files * self._extractors
-        with self._engine.connect() as connection:
+        with self._reading.connect() as connection:
             done = connection.execute(
                 select(job.c.ExtractorResponse, job.c.PollAttemptCount).where(job.c.Status == "Succeeded")
             ).all()

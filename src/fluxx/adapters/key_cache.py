@@ -19,13 +19,13 @@ class CachedSecrets:
     def __init__(self, secrets: Secrets, *, lifetime: float) -> None:
         self._secrets = secrets
         self._lifetime = lifetime
-        self._known: dict[int, tuple[float, ApiKey]] = {}  # by the number that the id is, as in the catalogue
+        self._known: dict[UUID, tuple[float, ApiKey]] = {}
         self._reads = SharedCalls(self._remembered_read)
         self._changed_at = float("-inf")
 
     async def api_key(self, extractor_id: UUID, *, fresh: bool = False) -> ApiKey:
         """Return the key, read anew where it is old or ``fresh`` is wished; see the port."""
-        known = None if fresh else self._known.get(extractor_id.int)
+        known = None if fresh else self._known.get(extractor_id)
         if known is not None and asyncio.get_running_loop().time() - known[0] < self._lifetime:
             return known[1]
         return await self._reads.get(extractor_id)
@@ -55,13 +55,13 @@ class CachedSecrets:
     def _forget(self, extractor_id: UUID) -> None:
         """Let the next call read anew: the key was changed, or perhaps."""
         self._changed_at = asyncio.get_running_loop().time()
-        self._known.pop(extractor_id.int, None)
+        self._known.pop(extractor_id, None)
         self._reads.forget(extractor_id)
 
     async def _remembered_read(self, extractor_id: UUID) -> ApiKey:
         asked_at = asyncio.get_running_loop().time()
-        self._known.pop(extractor_id.int, None)
+        self._known.pop(extractor_id, None)
         key = await self._secrets.api_key(extractor_id, fresh=True)
         if asked_at > self._changed_at:  # a read that began before a change may bring the old key
-            self._known[extractor_id.int] = (asked_at, key)
+            self._known[extractor_id] = (asked_at, key)
         return key

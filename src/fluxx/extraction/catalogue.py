@@ -52,7 +52,7 @@ class _Memory(Generic[T]):
     def __init__(self, kind: str, fetch: Callable[[Sequence[UUID]], Awaitable[dict[UUID, T]]]) -> None:
         self._kind = kind
         self._fetch = fetch
-        self._known: dict[int, tuple[float, T]] = {}  # by the number that the id is: a UUID's own hash is Python code
+        self._known: dict[int, tuple[float, T]] = {}  # by the number that the id is, as in the dispatcher
         self._fetching = Gatherer(self._fetch_together, limit=TOGETHER)
 
     def known(self, key: UUID) -> T | None:

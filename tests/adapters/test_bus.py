@@ -128,7 +128,7 @@ class TestServiceBus(BusContract):
         assert {one.message.message_id for one in await received(subscription, 2)} == {"odd", "m-1"}
 
     @pytest.mark.parametrize("odd", [b"\xff", b"\xe9t\xe9", 7, uuid4(), b"", None])
-    def test_what_others_set_can_not_keep_a_message_from_being_received(self, odd: Any) -> None:
+    async def test_what_others_set_can_not_keep_a_message_from_being_received(self, odd: Any) -> None:
         """Microsoft's client hands out as it is what it can't decode, and sends nothing like it."""
         texts = dict.fromkeys(("message_id", "session_id", "content_type"), odd)
         properties = dict.fromkeys((TRACE.encode(), b"DeadLetterReason", b"DeadLetterErrorDescription"), odd)

@@ -41,6 +41,8 @@ def replay(seed: int) -> str:
 
 def _seeds(text: str) -> Iterator[int]:
     first, dash, last = text.partition("-")
+    if not first.isdecimal() or not (last.isdecimal() or not dash):
+        sys.exit(f"{text!r} names no seeds; give numbers or ranges of them: 417 or 1-300")
     yield from range(int(first), int(last if dash else first) + 1)
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import create_engine, select
 
 from fluxx.adapters.sql.dialects import OneSchema
 from fluxx.adapters.sql.tables import job
+from fluxx.cli import MADE_BETWEEN_COLLECTIONS
 
 
 def app(url: str) -> FastAPI:
@@ -33,6 +34,6 @@ def app(url: str) -> FastAPI:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(100_000)  # as the service does, or the ratio would flatter it
+    gc.set_threshold(MADE_BETWEEN_COLLECTIONS)  # as the service does, or the ratio would flatter it
     gc.freeze()
     uvicorn.run(app(sys.argv[1]), host="127.0.0.1", port=int(sys.argv[2]), log_level="warning", access_log=False)

@@ -128,12 +128,16 @@ def test_a_database_in_memory_is_one_for_all_threads() -> None:
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_the_usual_ways_to_write_a_postgresql_url_work(postgres: Postgres, scheme: str) -> None:
-    url = postgres.url("postgres").replace("postgresql", scheme) + "&options=-c%20search_path%3Dmine"
+    url = (
+        postgres.url("postgres").replace("postgresql", scheme)
+        + "&options=-c%20search_path%3Dmine%20-c%20random_page_cost%3D2"
+    )
     engine = make_engine(url, application_name="fluxx-tests")
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SHOW application_name").scalar() == "fluxx-tests"
         assert connection.exec_driver_sql("SHOW search_path").scalar() == "mine"
         assert connection.exec_driver_sql("SHOW statement_timeout").scalar() == "30s"
+        assert connection.exec_driver_sql("SHOW random_page_cost").scalar() == "2"
     engine.dispose()
 
 

@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy import URL, Connection, Dialect, Engine, event
 from sqlalchemy.dialects.sqlite.base import SQLiteIdentifierPreparer
 
+from fluxx.adapters.sql.troubles import is_busy
 from fluxx.errors import Misconfigured
 
 CHECKPOINTS: Final = "wal_autocheckpoint=4000"
@@ -72,7 +73,7 @@ def _write_ahead(connection: Any, patience: float) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL").close()
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+            if not is_busy(error) or time.monotonic() >= until:
                 raise
             time.sleep(LOG_PAUSE)
         else:

@@ -33,9 +33,14 @@ def asks_for_another_try(error: Trouble) -> bool:
     return (
         is_gone(error)
         or getattr(cause, "sqlstate", None) in AGAIN_STATES
-        or getattr(cause, "sqlite_errorcode", 0) & 0xFF in AGAIN_CODES
+        or is_busy(cause)
         or getattr(cause, "driver_error", None) in AGAIN_WORDS
     )
+
+
+def is_busy(cause: BaseException | None) -> bool:
+    """Whether SQLite itself says that somebody else has the file just now."""
+    return getattr(cause, "sqlite_errorcode", 0) & 0xFF in AGAIN_CODES
 
 
 def is_gone(error: Trouble) -> bool:

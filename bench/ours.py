@@ -35,14 +35,25 @@ BOUND = 600.0
 HEADSTART = 10.0
 """Seconds from now until the first standing job falls due: the worker starts meanwhile."""
 
+LEASE = 15.0
+"""``LEASE_SECONDS`` of our workers: the row of a kept job says that much more than when it is polled."""
+
 WAITING = {
-    "sqlite": """SELECT json_group_array(json_array("JobID", 86400.0 * (julianday("DueAt") - 2440587.5)))
-                 FROM "Job" WHERE "DueAt" IS NOT NULL AND "ClaimToken" IS NULL""",
-    "postgresql": """SELECT json_agg(json_build_array("JobID", extract(epoch FROM "DueAt")::float8))::text
-                     FROM extractor."Job" WHERE "DueAt" IS NOT NULL AND "ClaimToken" IS NULL""",
+    "sqlite": f"""
+        SELECT json_group_array(json_array(id, due)) FROM (
+            SELECT "JobID" AS id,
+                   86400.0 * (julianday("DueAt") - 2440587.5) - iif("ClaimToken" IS NULL, 0, {LEASE}) AS due
+            FROM "Job" WHERE "DueAt" IS NOT NULL
+        ) WHERE due > 86400.0 * (julianday('now') - 2440587.5)""",
+    "postgresql": f"""
+        SELECT json_agg(json_build_array(id, due))::text FROM (
+            SELECT "JobID" AS id,
+                   extract(epoch FROM "DueAt")::float8 - CASE WHEN "ClaimToken" IS NULL THEN 0 ELSE {LEASE} END AS due
+            FROM extractor."Job" WHERE "DueAt" IS NOT NULL
+        ) AS live WHERE due > extract(epoch FROM clock_timestamp())""",
 }
 """Which jobs wait, and until when (Unix time), as one text of JSON: asked while the worker is measured, so at no more
-cost than need be."""
+cost than need be. What is being polled was seen waiting before."""
 
 
 class OurWorker:
@@ -70,6 +81,7 @@ class OurWorker:
         self._standing = standing
         self.environment = {
             "FLUXX_HOME": str(home),
+            "LEASE_SECONDS": str(LEASE),
             "DATABASE_URL": database_url,
             "PUBLIC_URL": "http://127.0.0.1:9",
             "EGRESS_ALLOWED_NETWORKS": "127.0.0.0/8",

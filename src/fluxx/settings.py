@@ -97,7 +97,7 @@ class Settings(BaseSettings):
         None, ge=1, description="Share of MAX_CONCURRENCY that one extractor may take; unset: half."
     )
     lease_seconds: float = Field(
-        60.0, ge=1, le=86_400, allow_inf_nan=False, description="How long a claimed job stays with a silent worker."
+        15.0, ge=1, le=86_400, allow_inf_nan=False, description="How long a claimed job stays with a silent worker."
     )
     retention_days: Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)] | None = Field(
         None, description="Age in days at which ended jobs, their files and events are forgotten; unset: never."
@@ -188,6 +188,7 @@ class Settings(BaseSettings):
             retry_base=self.retry_base_seconds,
             retry_cap=self.retry_max_seconds,
             job_timeout=self.job_timeout_seconds,
+            lease=self.lease_seconds,
         )
 
     @property

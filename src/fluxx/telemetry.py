@@ -52,6 +52,9 @@ MESSAGE_POISONED = Fact(
 MESSAGE_ABANDONED = Fact("message_abandoned", logging.WARNING, "Message {message_id} will come again: {error}")
 MESSAGE_FAILED = Fact("message_failed", logging.ERROR, "Message {message_id}: unexpected {error}")
 JOBS_CLAIMED = Fact("jobs_claimed", logging.DEBUG, "Claimed {count} due jobs", amount="count")
+JOBS_GIVEN_BACK = Fact(
+    "jobs_given_back", logging.DEBUG, "Gave {count} kept jobs back: no free slot, late, or stopping", amount="count"
+)
 JOB_STARTED = Fact("job_started", logging.INFO, "Job {job_id} started: {message}")
 JOB_NOT_READY = Fact("job_not_ready", logging.DEBUG, "Job {job_id}: {message}")
 JOB_RETRYING = Fact("job_retrying", logging.WARNING, "Job {job_id}: {message}")

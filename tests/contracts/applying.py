@@ -5,9 +5,13 @@ Bind it with a subclass that has a fixture ``world``.
 
 import asyncio
 from contextlib import AsyncExitStack
+from datetime import timedelta
+from uuid import uuid4
 
 from fluxx.model.job import JobStatus
+from fluxx.model.keeping import Keep
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
+from fluxx.ports.jobs import Claim
 from support.stores import LEASE, StoresWorld
 
 LONG_WORDS = "größer als 0 発注書 📄 " * 40
@@ -88,6 +92,36 @@ class ApplyingContract:
         assert await world.jobs.apply(transition)  # the answer to the first commit may have been lost
         assert len((await world.reader.histories([held.job_id]))[held.job_id]) == 2
         assert await world.events(held.job_id) == ["JobQueued", "JobStarted"]
+
+    async def test_a_kept_job_is_nobody_elses_until_a_lease_after_it_is_due(self, world: StoresWorld) -> None:
+        held = await world.claimed()
+        lease = timedelta(seconds=LEASE)
+        first = world.transition(held, Submitted("HTTP 201", poll_after=2.0), keep=Keep(uuid4(), lease))
+        assert await asyncio.gather(*(world.jobs.apply(first) for _ in range(3))) == [True] * 3
+        assert await world.jobs.apply(first)  # the answer to the first commit may have been lost
+        assert await world.reader.job(held.job_id) == first.job
+        assert len((await world.reader.histories([held.job_id]))[held.job_id]) == 2
+        world.clock.jump(LEASE)
+        assert (await world.jobs.claim(lease=LEASE, limit=1)).jobs == []
+        second = world.transition(first.job, NotReady(2.0), keep=Keep(uuid4(), lease))
+        assert await world.jobs.apply(second)
+        assert not await world.jobs.apply(world.transition(first.job, Refused("late")))
+        world.clock.jump(LEASE + 3.0)
+        [other] = (await world.jobs.claim(lease=LEASE, limit=1)).jobs
+        assert (other.job_id, other.poll_attempt_count) == (held.job_id, 1)
+        assert not await world.jobs.apply(world.transition(second.job, NotReady()))
+
+    async def test_many_jobs_are_kept_under_one_token_and_each_goes_on_alone(self, world: StoresWorld) -> None:
+        extractor = await world.extractor()
+        held = [await world.claimed(extractor) for _ in range(3)]
+        keep = Keep(uuid4(), timedelta(seconds=LEASE))
+        started = [world.transition(job, Submitted("HTTP 201"), keep=keep) for job in held]
+        assert await asyncio.gather(*map(world.jobs.apply, started)) == [True] * 3
+        assert await world.jobs.apply(world.transition(started[0].job, Refused("no")))
+        claims = {Claim(one.job.job_id, keep.token): world.clock.now() for one in started}
+        await world.jobs.release(claims)
+        due = await world.jobs.claim(lease=LEASE, limit=10)
+        assert {job.job_id for job in due.jobs} == {job.job_id for job in held[1:]}
 
     async def test_of_two_outcomes_under_one_claim_the_first_counts(self, world: StoresWorld) -> None:
         held = await world.claimed()

@@ -143,7 +143,7 @@ class ClaimingContract:
         kept, lost, over, freed = [await world.claimed() for _ in range(4)]
         await world.jobs.seize(lost.job_id, lease=LEASE)
         await world.jobs.apply(world.transition(over, Refused("no")))
-        await world.jobs.release([claim_of(freed)])
+        await world.jobs.release({claim_of(freed): world.clock.now()})
         claims = [claim_of(job) for job in (lost, kept, over, freed)]
         assert list(await world.jobs.renew([*claims, Claim(uuid4(), uuid4())], lease=LEASE)) == [claim_of(kept)]
 
@@ -157,19 +157,27 @@ class ClaimingContract:
         first, last = claim_of(await world.claimed()), claim_of(await world.claimed())
         many = [first, *(Claim(uuid4(), uuid4()) for _ in range(2500)), last]
         assert list(await world.jobs.renew(many, lease=LEASE)) == [first, last]
-        await world.jobs.release(many)
+        await world.jobs.release(dict.fromkeys(many, world.clock.now()))
         due = await world.jobs.claim(lease=LEASE, limit=10)
         assert {job.job_id for job in due.jobs} == {first.job_id, last.job_id}
 
     async def test_renewing_and_releasing_nothing_is_fine(self, world: StoresWorld) -> None:
         assert list(await world.jobs.renew([], lease=LEASE)) == []
-        await world.jobs.release([])
+        await world.jobs.release({})
 
-    async def test_released_jobs_are_due_at_once_and_lost_claims_are_passed_over(self, world: StoresWorld) -> None:
-        mine, lost = await world.claimed(), await world.claimed()
+    async def test_released_jobs_fall_due_when_they_say_and_lost_claims_are_passed_over(
+        self, world: StoresWorld
+    ) -> None:
+        mine, lost, later = await world.claimed(), await world.claimed(), await world.claimed()
         theirs = await world.jobs.seize(lost.job_id, lease=LEASE)
-        await world.jobs.release([claim_of(mine), claim_of(lost)])
-        assert ids(await world.jobs.claim(lease=LEASE, limit=10)) == [mine.job_id]
+        now = world.clock.now()
+        in_a_while = now + timedelta(seconds=5)
+        await world.jobs.release({claim_of(mine): now, claim_of(lost): now, claim_of(later): in_a_while})
+        due = await world.jobs.claim(lease=LEASE, limit=10)
+        assert ids(due) == [mine.job_id]
+        assert (await world.jobs.claim(lease=LEASE, limit=10)).next_due_at == in_a_while
+        world.clock.jump(5)
+        assert ids(await world.jobs.claim(lease=LEASE, limit=10)) == [later.job_id]
         assert list(await world.jobs.renew([claim_of(theirs)], lease=LEASE)) == [claim_of(theirs)]
 
     async def test_a_job_is_seized_due_or_not_from_whoever_holds_it(self, world: StoresWorld) -> None:

@@ -36,6 +36,11 @@ SWITCHED_OFF: dict[str, tuple[Variant, str, Invariant]] = {
         "kills",
         must_hold.everything_comes_to_an_end,
     ),
+    "kept jobs fall due to everybody in the end": (
+        over(jobs=broken.Hoarding),
+        "kills",
+        must_hold.everything_comes_to_an_end,
+    ),
     "a claim is one worker's": (
         over(jobs=broken.Shared),
         "calm",

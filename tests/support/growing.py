@@ -129,7 +129,8 @@ async def claim_without(place: Place, _: Any) -> None:
 async def renew_and_release(place: Place, claims: Any) -> None:
     """Renew claims, then give them back."""
     await place.world.jobs.renew(claims, lease=LEASE)
-    await place.world.jobs.release(claims)
+    now = place.world.clock.now()
+    await place.world.jobs.release(dict.fromkeys(claims, now))
 
 
 async def one_job(place: Place, _: Any) -> None:

@@ -15,6 +15,7 @@ from fluxx.clock import SystemClock
 from fluxx.model import transitions
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import ClientApplication, Extractor, File, Job, Status
+from fluxx.model.keeping import Keep
 from fluxx.model.outcome import Outcome
 from fluxx.model.transitions import Transition
 from fluxx.ports.jobs import Acceptance
@@ -146,9 +147,9 @@ class StoresWorld:
             job = transition.job
         return job
 
-    def transition(self, claimed: Job, outcome: Outcome) -> Transition:
+    def transition(self, claimed: Job, outcome: Outcome, *, keep: Keep | None = None) -> Transition:
         """Return what ``outcome`` means for a claimed job now."""
-        return transitions.apply(claimed, outcome, now=self.clock.now(), limits=LIMITS)
+        return transitions.apply(claimed, outcome, now=self.clock.now(), limits=LIMITS, keep=keep)
 
     async def events(self, *job_ids: UUID) -> list[str]:
         """Return the types of the unpublished events of the jobs, in the order of their publishing."""

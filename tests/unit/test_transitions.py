@@ -8,9 +8,10 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from fluxx.model import transitions
+from fluxx.model import keeping, transitions
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import FINAL, Job, Status
+from fluxx.model.keeping import Keep, begins_at
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
 from fluxx.model.transitions import TABLE, EventType, IllegalTransition, Transition
 
@@ -230,6 +231,43 @@ def test_the_write_names_the_claim_and_frees_the_job() -> None:
     transition = apply(queued(), Submitted("ok"))
     assert transition.claim_token == TOKEN
     assert transition.job.claim_token is None
+
+
+KEEP = Keep(UUID(int=8), timedelta(seconds=20))
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [(Status.QUEUED, Submitted("ok")), (Status.QUEUED, Submitted("ok", poll_after=9.0)), (Status.STARTED, NotReady())],
+)
+def test_a_job_whose_extractor_is_at_work_is_kept_a_lease_beyond_its_time(status: Status, outcome: Outcome) -> None:
+    job, now = queued(status=status), START + timedelta(seconds=1)
+    freed = transitions.apply(job, outcome, now=now, limits=LIMITS)
+    held = transitions.apply(job, outcome, now=now, limits=LIMITS, keep=KEEP)
+    assert freed.job.due_at is not None
+    assert held == replace(freed, job=replace(freed.job, due_at=freed.job.due_at + KEEP.lease, claim_token=KEEP.token))
+    assert begins_at(held.job, Limits(lease=20.0)) == begins_at(freed.job, Limits(lease=20.0)) == freed.job.due_at
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "polls"),
+    [
+        (Status.QUEUED, Retry("HTTP 503."), 0),
+        (Status.STARTED, Retry("HTTP 503."), 0),
+        (Status.QUEUED, Submitted("ok", poll_after=keeping.LONGEST.total_seconds() + 0.1), 0),
+        (Status.STARTED, NotReady(keeping.LONGEST.total_seconds() + 0.1), 0),
+        (Status.STARTED, NotReady(), LIMITS.max_poll_attempts - 1),
+        (Status.STARTED, OUTCOMES["Extracted"], 0),
+        (Status.STARTED, Refused("No."), 0),
+    ],
+)
+def test_a_job_in_trouble_or_at_its_end_or_that_waits_for_long_is_let_go(
+    status: Status, outcome: Outcome, polls: int
+) -> None:
+    job, now = queued(status=status, poll_attempt_count=polls), START + timedelta(seconds=1)
+    held = transitions.apply(job, outcome, now=now, limits=LIMITS, keep=KEEP)
+    assert held == transitions.apply(job, outcome, now=now, limits=LIMITS)
+    assert held.job.claim_token is None
 
 
 def test_a_final_event_tells_what_came_of_it() -> None:

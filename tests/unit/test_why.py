@@ -26,7 +26,7 @@ def situation(*outcomes: Outcome, later: float = 1.0, claimed: bool = False, lim
         made = transitions.apply(job, outcome, now=NOW + timedelta(seconds=number), limits=limits)
         job, history = made.job, [*history, *made.history]
     if claimed:
-        until = job.updated_at + timedelta(seconds=60)
+        until = job.updated_at + timedelta(seconds=limits.lease)
         job = msgspec.structs.replace(job, claim_token=uuid4(), due_at=until)
     now = job.updated_at + timedelta(seconds=later)
     return Situation(job=job, history=history, extractor="OCR", is_active=True, limits=limits, now=now)
@@ -46,7 +46,21 @@ def test_a_job_that_nobody_takes_asks_for_a_worker() -> None:
 def test_a_job_in_a_workers_hands_says_so_and_until_when() -> None:
     found = why(situation(Submitted("HTTP 201"), claimed=True))
     assert found.waiting == "A worker has it in hand: it is being polled. If the worker dies, another takes over."
-    assert found.until == NOW + timedelta(seconds=61)
+    assert found.until == NOW + timedelta(seconds=1 + LIMITS.lease)
+
+
+def test_a_job_that_its_worker_keeps_waits_for_its_next_poll_as_any_other() -> None:
+    free = situation(Submitted("HTTP 201"), NotReady())
+    lease, due = timedelta(seconds=LIMITS.lease), free.job.due_at
+    assert due is not None
+    kept = msgspec.structs.replace(free, job=msgspec.structs.replace(free.job, due_at=due + lease, claim_token=uuid4()))
+    assert why(kept) == why(free)
+    assert why(kept).until == due
+    assert limits_of(kept.job, LIMITS, kept.now) == limits_of(free.job, LIMITS, free.now)
+    polled = why(msgspec.structs.replace(kept, now=due))
+    assert (polled.waiting or "").startswith("A worker has it in hand: it is being polled.")
+    silent = msgspec.structs.replace(kept, now=due + lease + timedelta(seconds=16))
+    assert why(silent).waiting == "It has been due for 16 s, and no worker took it."
 
 
 def test_a_started_job_counts_its_polls() -> None:

@@ -15,6 +15,8 @@ from fluxx.cli.options import AnyClientApplicationId, AsJson, JobId, JobIds
 from fluxx.cli.tables import Column, Room
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from fluxx.cli.watching import Seen
     from fluxx.ports.jobs import JobFilter
     from fluxx.wiring import World
@@ -76,11 +78,11 @@ def show_job(job_id: JobId, as_json: AsJson = False) -> None:
     """Show one job with its history."""
     from fluxx.cli.job_json import job_json
 
-    seen = with_world(lambda world: _one(world, job_id))
+    seen, due_at = with_world(lambda world: _one(world, job_id))
     if as_json:
         output.json_line(job_json(seen))
         return
-    output.fields(_facts_of(seen))
+    output.fields(_facts_of(seen, due_at))
     output.line("")
     rows = [
         (output.moment(each.timestamp), each.status, str(each.attempt_number), each.message or "")
@@ -114,10 +116,12 @@ async def _listed(world: "World", wanted: "JobFilter", limit: int) -> Sequence["
     return await look(world, await world.reader.jobs(wanted, limit=limit))
 
 
-async def _one(world: "World", job_id: UUID) -> "Seen":
+async def _one(world: "World", job_id: UUID) -> "tuple[Seen, datetime | None]":
     from fluxx.cli.watching import look
+    from fluxx.model.keeping import begins_at
 
-    return (await look(world, [await world.reader.job(job_id)]))[0]
+    [seen] = await look(world, [await world.reader.job(job_id)])
+    return seen, begins_at(seen.job, world.settings.limits)
 
 
 async def _watched(world: "World", job_ids: Sequence[UUID]) -> Sequence["Seen"]:
@@ -136,9 +140,9 @@ def _row(seen: "Seen") -> tuple[str, ...]:
     return str(job.job_id), seen.file_name, seen.extractor_name, job.status, age
 
 
-def _facts_of(seen: "Seen") -> list[tuple[str, str]]:
+def _facts_of(seen: "Seen", due_at: "datetime | None") -> list[tuple[str, str]]:
     job = seen.job
-    due = {} if job.due_at is None else {"due (UTC)": output.moment(job.due_at)}
+    due = {} if due_at is None else {"due (UTC)": output.moment(due_at)}
     result = (
         {}
         if job.extractor_response is None

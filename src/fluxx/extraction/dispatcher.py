@@ -1,7 +1,8 @@
 """The dispatcher: claims due jobs, runs one step for each, and hands the outcome to be finished.
 
 It holds what is in flight, keeps every extractor to its share, renews the claims of long steps and
-drains. Nothing lives here alone: a worker that dies lets its jobs fall due again.
+drains. A job whose extractor isn't ready is kept: its claim goes on, and it is polled again without being claimed anew
+(``model.keeping``). Nothing lives here alone: a worker that dies lets its jobs fall due again.
 
 Jobs and extractors are found by the number that their id is: a UUID is hashed and compared by Python code, which for
 each poll was run twelve times here.
@@ -9,21 +10,22 @@ each poll was run twelve times here.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
-from operator import attrgetter
 from typing import Final
 from uuid import UUID
 
 import msgspec
 
 from fluxx.clock import Clock
+from fluxx.errors import Unavailable
+from fluxx.extraction.at_hand import TICK, AtHand
 from fluxx.extraction.finish import Finish
 from fluxx.model.job import Job
 from fluxx.ports.jobs import Claim, Due, JobStore
-from fluxx.telemetry import CLAIM_LOST, JOBS_CLAIMED, LATENESS_SECONDS, Facts
+from fluxx.telemetry import CLAIM_LOST, JOBS_CLAIMED, JOBS_GIVEN_BACK, LATENESS_SECONDS, Facts
 
 IDLE_REST: Final = 0.5
 """Seconds between looks for due jobs; this process's own news wakes the dispatcher at once."""
@@ -37,8 +39,8 @@ So claims can be few and large, because a transaction costs as much as ten jobs 
 GATHER_REST: Final = 0.04
 """Seconds from one claim to the next under load: well below ``AHEAD``."""
 
-TICK: Final = 0.005
-"""Seconds between starts of jobs that were claimed ahead: a timer for each would cost more than it is worth."""
+FOR_KEPT: Final = 0.75
+"""Share of the slots that kept jobs may take; the rest is for those that nobody has, new ones among them."""
 
 ANSWER_PATIENCE: Final = 1.0
 """Seconds that work without a claim gets to end by itself: the answer to its last write may be on its way."""
@@ -55,16 +57,9 @@ class Capacity(msgspec.Struct, frozen=True, kw_only=True):
     lease: float
 
 
-class _Taken(msgspec.Struct, frozen=True):
-    due_at: datetime
-    job: Job
-    claim: Claim
-
-
 class _Running(msgspec.Struct, frozen=True):
     job: Job
-    claim: Claim
-    task: "asyncio.Task[datetime | None]"
+    task: "asyncio.Task[Job | None]"
 
 
 class Dispatcher:
@@ -89,16 +84,20 @@ class Dispatcher:
         self._clock = clock
         self._facts = facts
         self._wake = wake
+        self._lease = timedelta(seconds=capacity.lease)
         self._patience = min(ANSWER_PATIENCE, capacity.lease / 6)
         self._looks_at = clock.now()
         self._running: dict[int, _Running] = {}
-        self._ahead: list[_Taken] = []
-        self._next_start: asyncio.TimerHandle | None = None
+        self._at_hand = AtHand(self._begin, clock=clock)
+        self._held = 0
         self._by_extractor: Counter[int] = Counter()
+        self._unwanted: list[Job] = []
+        self._draining = False
         self._freed = asyncio.Event()
 
     async def claim(self) -> float:
         """Fill the free slots with due jobs; return the seconds to rest."""
+        await self._give_back()
         limit, full = self._room()
         if limit == 0:
             await self._slot()
@@ -119,7 +118,7 @@ class Dispatcher:
         share = self._capacity.share
         full = frozenset(UUID(int=extractor) for extractor, count in self._by_extractor.items() if count >= share)
         left = min((share - count for count in self._by_extractor.values() if count < share), default=share)
-        return min(self._capacity.jobs - len(self._running) - len(self._ahead), left), full
+        return min(self._capacity.jobs - self._held, left), full
 
     async def _slot(self) -> None:
         """Wait for a slot to fall free; not for ever, because the loop may have been told to stop."""
@@ -133,34 +132,51 @@ class Dispatcher:
             return
         self._facts.tell(JOBS_CLAIMED, count=len(jobs))
         for job in jobs:
-            if job.due_at is not None and job.claim_token is not None:
-                self._ahead.append(_Taken(job.due_at, job, Claim(job.job_id, job.claim_token)))
-                self._by_extractor[job.client_application_extractor_id.int] += 1
-        self._ahead.sort(key=attrgetter("due_at"), reverse=True)
-        self._start_due()
+            if job.due_at is not None:
+                self._hold(job)
+                self._at_hand.add(job, job.due_at, kept=False)
+        self._at_hand.begin_due()
 
-    def _start_due(self) -> None:
-        """Start what has fallen due of the jobs at hand, and see to the others when they do."""
-        now = self._clock.now()
-        while self._ahead and self._ahead[-1].due_at <= now:
-            self._start(self._ahead.pop(), now)
-        if self._next_start is not None:
-            self._next_start.cancel()
-            self._next_start = None
-        if self._ahead:
-            wait = (self._ahead[-1].due_at - now).total_seconds()
-            self._next_start = asyncio.get_running_loop().call_later(max(wait, TICK), self._start_due)
+    def _hold(self, job: Job) -> None:
+        self._held += 1
+        self._by_extractor[job.client_application_extractor_id.int] += 1
 
-    def _start(self, taken: _Taken, now: datetime) -> None:
-        job = taken.job
-        self._facts.observe(LATENESS_SECONDS, (now - taken.due_at).total_seconds())
+    def _begin(self, job: Job, due_at: datetime, kept: bool, now: datetime) -> None:  # noqa: FBT001 - a callback
+        """Begin with a job that is due; with one that was kept, only if there is a slot for it in time."""
+        if kept:
+            if not self._may_go_on(job, now - due_at):
+                self._unwanted.append(job)
+                self._look_by(due_at)
+                return
+            self._hold(job)
+        self._start(job, (now - due_at).total_seconds())
+
+    def _may_go_on(self, job: Job, late: timedelta) -> bool:
+        busy = self._by_extractor[job.client_application_extractor_id.int]
+        return (
+            self._held < FOR_KEPT * self._capacity.jobs
+            and busy < FOR_KEPT * self._capacity.share
+            and late < self._lease / 3  # a claim about to end isn't worth a call
+        )
+
+    async def _give_back(self) -> None:
+        """Let jobs that were kept fall due to everybody, when they would have been due here."""
+        if self._unwanted:
+            unwanted, self._unwanted = self._unwanted, []
+            self._facts.tell(JOBS_GIVEN_BACK, count=len(unwanted))
+            due = [job.due_at - self._lease for job in unwanted if job.due_at is not None]
+            with suppress(Unavailable):  # their claims end by themselves
+                await self._store.release(dict(zip(_claims(unwanted), due, strict=True)))
+
+    def _start(self, job: Job, late: float) -> None:
+        self._facts.observe(LATENESS_SECONDS, late)
         before = self._running.get(job.job_id.int)
         work = self._finish_after(before, job) if before else self._finish(job)
         task = asyncio.get_running_loop().create_task(work)  # asyncio's own function is a layer of Python more
-        self._running[job.job_id.int] = _Running(job, taken.claim, task)
+        self._running[job.job_id.int] = _Running(job, task)
         task.add_done_callback(partial(self._ended, job))
 
-    async def _finish_after(self, before: _Running, job: Job) -> datetime | None:
+    async def _finish_after(self, before: _Running, job: Job) -> Job | None:
         """Work on a job that fell due while it was still held here, under a claim that is no more.
 
         Mostly its last write is done and only not answered yet. Else that work is worth nothing any more.
@@ -173,22 +189,33 @@ class Dispatcher:
         await asyncio.wait([before.task])
         return await self._finish(job)
 
-    def _ended(self, job: Job, task: "asyncio.Task[datetime | None]") -> None:
+    def _ended(self, job: Job, task: "asyncio.Task[Job | None]") -> None:
         running = self._running.get(job.job_id.int)
         if running is not None and running.task is task:
             del self._running[job.job_id.int]
+        self._held -= 1
         extractor = job.client_application_extractor_id.int
         if left := self._by_extractor[extractor] - 1:
             self._by_extractor[extractor] = left
         else:
             del self._by_extractor[extractor]
         self._freed.set()
-        if not task.cancelled():
-            self._look_by(task.result())
+        if not task.cancelled() and (written := task.result()) is not None and written.due_at is not None:
+            self._go_on(written, written.due_at)
 
-    def _look_by(self, due_at: datetime | None) -> None:
+    def _go_on(self, job: Job, until: datetime) -> None:
+        """See to a job of ours that isn't at its end: it is kept, or falls due to everybody."""
+        if job.claim_token is None:
+            self._look_by(until)
+            return
+        if self._draining:
+            self._unwanted.append(job)
+        else:
+            self._at_hand.add(job, until - self._lease, kept=True)
+
+    def _look_by(self, due_at: datetime) -> None:
         """See to it that the next look comes no later than a job of ours falls due."""
-        if due_at is not None and (claim_at := due_at - timedelta(seconds=AHEAD)) < self._looks_at:
+        if (claim_at := due_at - timedelta(seconds=AHEAD)) < self._looks_at:
             self._looks_at = claim_at
             wait = (claim_at - self._clock.now()).total_seconds()
             asyncio.get_running_loop().call_later(max(wait, GATHER_REST), self._wake)
@@ -201,36 +228,45 @@ class Dispatcher:
 
     async def renew(self) -> float:
         """Renew the claims of what is in flight; drop the work whose claim is lost."""
-        held = [running.claim for running in self._running.values()]
+        held = _claims([running.job for running in self._running.values()])
         if held:
             kept = set(await self._store.renew(held, lease=self._capacity.lease))
             await self._drop([claim for claim in held if claim not in kept])
         return self._capacity.lease / 3
 
     async def _drop(self, claims: Sequence[Claim]) -> None:
-        lost = [self._running[claim.job_id.int] for claim in claims if claim.job_id.int in self._running]
+        running = [(claim, self._running.get(claim.job_id.int)) for claim in claims]
+        lost = [each for claim, each in running if each is not None and each.job.claim_token == claim.claim_token]
         if not lost:
             return
-        # What was just written has no claim any more either, and is about to be told: that isn't lost.
-        await asyncio.wait([running.task for running in lost], timeout=self._patience)
-        for running in lost:
-            if running.claim in claims and running.task.cancel():
-                self._facts.tell(CLAIM_LOST, job_id=running.job.job_id)
+        # What was just written is under another claim, or none, and is about to be told: that isn't lost.
+        await asyncio.wait([each.task for each in lost], timeout=self._patience)
+        for each in lost:
+            if each.task.cancel():
+                self._facts.tell(CLAIM_LOST, job_id=each.job.job_id)
 
     async def drain(self, *, patience: float) -> None:
-        """Wait ``patience`` seconds for what is in flight, then give the rest back to be claimed.
+        """Give back what is kept, wait ``patience`` seconds for what is in flight, then give the rest back.
 
         What was claimed ahead falls due in a moment, and is in flight then.
         """
-        if self._ahead:
+        self._draining = True
+        self._unwanted.extend(self._at_hand.let_go())
+        await self._give_back()
+        if self._held > len(self._running):
             await asyncio.sleep(AHEAD + TICK)
         left = list(self._running.values())
-        if not left:
-            return
-        await asyncio.wait([running.task for running in left], timeout=patience)
+        if left:
+            await asyncio.wait([running.task for running in left], timeout=patience)
         late = [running for running in left if not running.task.done()]
         for running in late:
             running.task.cancel()
         if late:
             await asyncio.wait([running.task for running in late])
-            await self._store.release([running.claim for running in late])
+            now = self._clock.now()
+            await self._store.release(dict.fromkeys(_claims([running.job for running in late]), now))
+        await self._give_back()
+
+
+def _claims(jobs: Iterable[Job]) -> list[Claim]:
+    return [Claim(job.job_id, job.claim_token) for job in jobs if job.claim_token is not None]

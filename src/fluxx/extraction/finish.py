@@ -8,9 +8,10 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import timedelta
 from time import monotonic
 from typing import Final
+from uuid import uuid4
 
 import msgspec
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from fluxx.extraction.asking import SecretsOf, Step, guarded
 from fluxx.model import deadlines, transitions
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import Job, Status
+from fluxx.model.keeping import Keep
 from fluxx.model.kinds import kind_of
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
 from fluxx.model.transitions import Transition
@@ -86,13 +88,14 @@ class Finish:
         self._secrets_of = steps.secrets_of
         self._store = store
         self._limits = limits
+        self._keep = Keep(uuid4(), timedelta(seconds=limits.lease))
         self._clock = clock
         self._facts = facts
         self._chance = chance
         self._announce = announce
 
-    async def __call__(self, job: Job) -> datetime | None:
-        """Bring the job one step on; return when it falls due again, None if never (or not for us)."""
+    async def __call__(self, job: Job) -> Job | None:
+        """Bring the job one step on; return it as it was written, None if it wasn't (or not by us)."""
         if not self._facts.traced(job.trace_context):
             return await self._seen_through(job, await self._outcome(job))
         about = {"job_id": job.job_id, "extractor": job.client_application_extractor_id}
@@ -103,7 +106,7 @@ class Finish:
             span.outcome = type(outcome).__name__
             return await self._seen_through(job, outcome)
 
-    async def _seen_through(self, job: Job, outcome: Outcome) -> datetime | None:
+    async def _seen_through(self, job: Job, outcome: Outcome) -> Job | None:
         """Finish the job; where its outcome itself can't be written, with one that says so, or it would never end."""
         for told in (outcome, UNWRITABLE):
             try:
@@ -115,9 +118,14 @@ class Finish:
                 await self._tell_failure(job, error)
         return None
 
-    async def _finished(self, job: Job, outcome: Outcome) -> datetime | None:
+    async def _finished(self, job: Job, outcome: Outcome) -> Job | None:
         transition = transitions.apply(
-            job, outcome, now=self._clock.now(), limits=self._limits, jitter=self._chance.random()
+            job,
+            outcome,
+            now=self._clock.now(),
+            limits=self._limits,
+            jitter=self._chance.random(),
+            keep=self._keep_of(job),
         )
         try:
             written = await self._store.apply(transition)
@@ -129,7 +137,13 @@ class Finish:
         if transition.events:
             self._announce()
         self._tell(outcome, transition.job)
-        return transition.job.due_at
+        return transition.job
+
+    def _keep_of(self, job: Job) -> Keep:
+        """Many jobs are kept under one token, as many are claimed under one; but none twice in a row."""
+        if job.claim_token == self._keep.token:
+            self._keep = Keep(uuid4(), self._keep.lease)
+        return self._keep
 
     def _tell(self, outcome: Outcome, job: Job) -> None:
         message = job.status_message

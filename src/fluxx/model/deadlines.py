@@ -8,7 +8,10 @@ from fluxx.model.job import Job
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers that end or pace a job; all durations in seconds. Made from the settings."""
+    """The numbers that end or pace a job; all durations in seconds. Made from the settings.
+
+    ``lease`` is how long a claimed job stays with a silent worker.
+    """
 
     max_submit_attempts: int = 5
     max_poll_attempts: int = 720
@@ -19,6 +22,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     retry_base: float = 1.0
     retry_cap: float = 60.0
     job_timeout: float = 3600.0
+    lease: float = 15.0
 
 
 def deadline_of(created_at: datetime, limits: Limits) -> datetime:

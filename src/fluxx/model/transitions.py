@@ -21,6 +21,7 @@ from fluxx.model import deadlines
 from fluxx.model.backoff import outage_wait, poll_wait, retry_wait, spread
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import Job, JobStatus, Status
+from fluxx.model.keeping import Keep, stay
 from fluxx.model.outcome import Extracted, NotReady, Outcome, Refused, Retry, Submitted
 
 
@@ -105,49 +106,70 @@ def queue(job: Job) -> Transition:
     return Transition(job, (_line(job, "Queued"),), (_event(job),))
 
 
-def apply(job: Job, outcome: Outcome, *, now: datetime, limits: Limits, jitter: float = 0.0) -> Transition:
+def apply(
+    job: Job, outcome: Outcome, *, now: datetime, limits: Limits, jitter: float = 0.0, keep: Keep | None = None
+) -> Transition:
     """Return what ``outcome`` means for ``job``.
 
-    ``jitter`` in [0, 1) is the chance used for the next waiting time. A job's time never goes back:
-    where another worker's clock was ahead, its last moment stands for ``now``.
-    Raises ``IllegalTransition`` where the state doesn't accept the outcome.
+    ``jitter`` in [0, 1) is the chance used for the next waiting time; ``keep`` says how a job whose extractor is at
+    work may stay with who asks. A job's time never goes back: where another worker's clock was ahead, its last moment
+    stands for ``now``. Raises ``IllegalTransition`` where the state doesn't accept the outcome.
     """
     kind = type(outcome).__name__
     allowed = TABLE[job.status].get(kind)
     if allowed is None:
         raise IllegalTransition(f"a {job.status} job doesn't take {kind}")
-    freed = replace(job, updated_at=max(now, job.updated_at), claim_token=None)
+    now = max(now, job.updated_at)
     match outcome:
         case Submitted():
-            new, history = _submitted(freed, outcome, limits, jitter)
+            new, history = _submitted(job, outcome, now, limits, jitter, keep)
         case NotReady():
-            new, history = _not_ready(freed, outcome, limits, jitter)
+            new, history = _not_ready(job, outcome, now, limits, jitter, keep)
         case Extracted():
-            new, history = _extracted(freed, outcome)
+            new, history = _extracted(_freed(job, now), outcome)
         case Retry():
-            new, history = _retry(freed, outcome, limits, jitter)
+            new, history = _retry(_freed(job, now), outcome, limits, jitter)
         case Refused():
-            new, history = _failed(freed, _told(outcome.reason))
+            new, history = _failed(_freed(job, now), _told(outcome.reason))
     return Transition(new, history, _events(job, new), job.claim_token, job)
 
 
-def _submitted(job: Job, outcome: Submitted, limits: Limits, jitter: float) -> _Change:
+def _freed(job: Job, now: datetime) -> Job:
+    return replace(job, updated_at=now, claim_token=None)
+
+
+def _submitted(
+    job: Job, outcome: Submitted, now: datetime, limits: Limits, jitter: float, keep: Keep | None
+) -> _Change:
     message = _told(outcome.message)
-    due_at = _due_at(job, poll_wait(0, limits, jitter, wish=outcome.poll_after))
-    new = replace(job, status=Status.STARTED, status_message=message, error_count=0, due_at=due_at)
+    due_at = _due_at(job, now, poll_wait(0, limits, jitter, wish=outcome.poll_after))
+    due_at, token = stay(due_at, now, keep)
+    new = replace(
+        job,
+        status=Status.STARTED,
+        status_message=message,
+        updated_at=now,
+        error_count=0,
+        due_at=due_at,
+        claim_token=token,
+    )
     return new, (_line(new, message),)
 
 
-def _not_ready(job: Job, outcome: NotReady, limits: Limits, jitter: float) -> _Change:
+def _not_ready(job: Job, outcome: NotReady, now: datetime, limits: Limits, jitter: float, keep: Keep | None) -> _Change:
     polls = job.poll_attempt_count + 1
     message = f"Not ready at poll {polls}."
+    due_at = _due_at(job, now, poll_wait(polls, limits, jitter, wish=outcome.poll_after))
+    due_at, token = stay(due_at, now, keep)
     new = replace(
         job,
         poll_attempt_count=polls,
-        last_poll_attempt_at=job.updated_at,
+        last_poll_attempt_at=now,
+        updated_at=now,
         error_count=0,
         status_message=message,
-        due_at=_due_at(job, poll_wait(polls, limits, jitter, wish=outcome.poll_after)),
+        due_at=due_at,
+        claim_token=token,
     )
     line = _line(new, message)
     reason = _poll_limit_reason(new, limits)
@@ -196,7 +218,7 @@ def _retry(job: Job, outcome: Retry, limits: Limits, jitter: float) -> _Change:
         return _failed(job, f"{reason} Gave up after {errors} of {limit} attempts ({setting}).")
     wait = retry_wait(errors, limits, jitter) if outcome.counted else outage_wait(_unheard(job), limits, jitter)
     message = f"{reason} Trying again."
-    due_at = _due_at(job, max(wait, spread(outcome.after or 0.0, jitter)))
+    due_at = _due_at(job, job.updated_at, max(wait, spread(outcome.after or 0.0, jitter)))
     new = replace(job, status_message=message, due_at=due_at)
     return new, (_line(new, message),)
 
@@ -213,14 +235,21 @@ def _error_limit(job: Job, limits: Limits) -> tuple[int, str]:
 
 
 def _failed(job: Job, reason: str) -> _Change:
-    new = replace(job, status=Status.FAILED, status_message=reason, completed_at=job.updated_at, due_at=None)
+    new = replace(
+        job,
+        status=Status.FAILED,
+        status_message=reason,
+        completed_at=job.updated_at,
+        due_at=None,
+        claim_token=None,
+    )
     return new, (_line(new, reason),)
 
 
-def _due_at(job: Job, wait: float) -> datetime:
+def _due_at(job: Job, now: datetime, wait: float) -> datetime:
     """Return when the job falls due: after ``wait`` seconds, and at its deadline at the latest."""
-    left = max((job.deadline_at - job.updated_at).total_seconds(), 0.0)
-    return job.updated_at + timedelta(seconds=min(max(wait, 0.0), left))
+    left = max((job.deadline_at - now).total_seconds(), 0.0)
+    return now + timedelta(seconds=min(max(wait, 0.0), left))
 
 
 def _told(text: str) -> str:

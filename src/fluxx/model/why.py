@@ -11,6 +11,7 @@ import msgspec
 
 from fluxx.model.deadlines import Limits
 from fluxx.model.job import Job, JobStatus, Status
+from fluxx.model.keeping import begins_at
 from fluxx.model.kinds import kind_of
 
 OVERDUE: Final = timedelta(seconds=15)
@@ -93,8 +94,9 @@ def _started(it: Situation) -> str:
 
 
 def _waiting(it: Situation, happened: str, done: str, subject: str) -> Why:
+    begins = begins_at(it.job, it.limits) or it.now
     due = it.job.due_at or it.now
-    if it.job.claim_token is not None and due > it.now:
+    if begins <= it.now < due:
         return Why(
             happened=happened,
             waiting=f"A worker has it in hand: it is being {done}. If the worker dies, another takes over.",
@@ -111,7 +113,7 @@ def _waiting(it: Situation, happened: str, done: str, subject: str) -> Why:
     todo = kind_of(it.job.status_message).advice if it.job.error_count else None
     if not it.is_active and todo is None:
         todo = "Nothing: its extractor is inactive and gets no new jobs, but this one goes on."
-    return Why(happened=happened, waiting=f"{subject} is due.", until=due, todo=todo)
+    return Why(happened=happened, waiting=f"{subject} is due.", until=begins, todo=todo)
 
 
 def limits_of(job: Job, limits: Limits, now: datetime) -> Sequence[Limit]:
@@ -145,14 +147,14 @@ def _errors(job: Job, limits: Limits) -> Limit:
         used=str(job.error_count),
         allowed=f"{allowed}{'' if queued else ' in a row'}",
         share=job.error_count / allowed,
-        bites_at=job.due_at if last else None,
+        bites_at=begins_at(job, limits) if last else None,
     )
 
 
 def _polls(job: Job, limits: Limits) -> Limit:
     left = limits.max_poll_attempts - job.poll_attempt_count
     pace = timedelta(seconds=limits.poll_max_interval)
-    at = (job.due_at or job.updated_at) + min(max(left - 1, 0) * pace, timedelta(days=3650))
+    at = (begins_at(job, limits) or job.updated_at) + min(max(left - 1, 0) * pace, timedelta(days=3650))
     return Limit(
         name="MAX_POLL_ATTEMPTS",
         used=str(job.poll_attempt_count),

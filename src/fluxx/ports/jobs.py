@@ -1,6 +1,6 @@
 """What the database promises about jobs: accepting, claiming, finishing, reading."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -98,12 +98,15 @@ class JobStore(Protocol):
         """Let the claims last ``lease`` seconds from now; return those that are still held."""
         ...
 
-    async def release(self, claims: Sequence[Claim]) -> None:
-        """Give claims back: the jobs are due at once. Lost claims are passed over."""
+    async def release(self, claims: Mapping[Claim, datetime]) -> None:
+        """Give claims back: each job falls due when it says. Lost claims are passed over."""
         ...
 
     async def apply(self, transition: Transition) -> bool:
-        """Write a transition fenced by its claim token; False where the claim was lost (nothing written)."""
+        """Write a transition fenced by its claim token; False where the claim was lost (nothing written).
+
+        A job that has a claim token afterwards is kept (``model.keeping``): nobody else gets it before it is due.
+        """
         ...
 
 

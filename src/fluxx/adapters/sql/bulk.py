@@ -61,12 +61,12 @@ def inserting(table: Table, columns: Sequence[str], dialect: str, *, otherwise: 
 
 
 def updating(table: Table, columns: Sequence[str], dialect: str) -> Making:
-    """Return what sets ``columns`` of the rows named by key and fence, and takes the fence away.
+    """Return what sets ``columns`` of the rows named by key and fence, the next fence (or none) among them.
 
-    A row is the values of the columns, then the key, then the fence.
+    A row is the values of the columns, then the key, then the fence as it was.
     """
     named = [table.c[name] for name in [*columns, KEY, FENCE]]
-    settings = ", ".join([*(f'"{name}" = new.v{place}' for place, name in enumerate(columns)), f'"{FENCE}" = NULL'])
+    settings = ", ".join(f'"{name}" = new.v{place}' for place, name in enumerate(columns))
     fenced = f'old."{KEY}" = new.v{len(columns)} AND old."{FENCE}" = new.v{len(columns) + 1}'
     if dialect == "sqlite":
         return _sqlite(f'UPDATE "{table.name}" AS old SET {settings} FROM {_arrays(named)} WHERE {fenced}', named)  # noqa: S608 - as above
@@ -76,7 +76,7 @@ def updating(table: Table, columns: Sequence[str], dialect: str) -> Making:
     statement = (
         update(table)
         .where(table.c[KEY] == bindparam("key"), table.c[FENCE] == bindparam("fence"))
-        .values({**{name: bindparam(name) for name in columns}, FENCE: None})
+        .values({name: bindparam(name) for name in columns})
     )
     return _executed(statement, [*columns, "key", "fence"])
 

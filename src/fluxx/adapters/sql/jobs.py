@@ -4,7 +4,7 @@ Every transaction touches Job, then JobStatus, then the outbox, rows in key orde
 can then wait for each other but never for ever.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -100,26 +100,26 @@ class SqlJobs:
 
     async def renew(self, claims: Sequence[Claim], *, lease: float) -> Sequence[Claim]:
         """See ``JobStore.renew``."""
-        return await self._push(claims, _later(self._clock.now(), lease))
-
-    async def release(self, claims: Sequence[Claim]) -> None:
-        """See ``JobStore.release``."""
-        await self._push(claims, self._clock.now(), free=True)
-
-    async def _push(self, claims: Sequence[Claim], due_at: datetime, *, free: bool = False) -> Sequence[Claim]:
+        until = _later(self._clock.now(), lease)
         held: list[Claim] = []
         for start in range(0, len(claims), GROUP_LIMIT):
-            held += await self._push_group(claims[start : start + GROUP_LIMIT], due_at, free=free)
+            held += await self._push(claims[start : start + GROUP_LIMIT], until)
         return held
 
-    async def _push_group(self, claims: Sequence[Claim], due_at: datetime, *, free: bool) -> Sequence[Claim]:
+    async def release(self, claims: Mapping[Claim, datetime]) -> None:
+        """See ``JobStore.release``."""
+        ordered = sorted(claims.items(), key=_claimed_id)
+        for start in range(0, len(ordered), GROUP_LIMIT):
+            await self._connections.write(self._writing.releasing(ordered[start : start + GROUP_LIMIT]))
+
+    async def _push(self, claims: Sequence[Claim], due_at: datetime) -> Sequence[Claim]:
         pushing = (
             update(job)
             .where(
                 job.c.JobID.in_([claim.job_id for claim in claims]),
                 job.c.ClaimToken.in_({claim.claim_token for claim in claims}),
             )
-            .values({"DueAt": due_at, **({"ClaimToken": None} if free else {})})
+            .values(DueAt=due_at)
             .returning(job.c.JobID, job.c.ClaimToken)
         )
         rows = await self._connections.write(lambda connection: connection.execute(pushing).all())
@@ -178,11 +178,15 @@ def _apply_held(connection: Connection, group: Sequence[Transition], writing: Wr
 def _is_written(row: Any, transition: Transition) -> bool:
     """Whether an earlier try wrote this very transition, and only the answer to its commit was lost."""
     new = transition.job
-    return row.ClaimToken is None and (row.Status, row.UpdatedAt) == (new.status, new.updated_at)
+    return (row.ClaimToken, row.Status, row.UpdatedAt) == (new.claim_token, new.status, new.updated_at)
 
 
 def _job_id(transition: Transition) -> int:
     return transition.job.job_id.int
+
+
+def _claimed_id(released: tuple[Claim, datetime]) -> int:
+    return released[0].job_id.int
 
 
 def _later(now: datetime, seconds: float) -> datetime:

@@ -5,6 +5,7 @@ made ready first, and then needs only a connection (see ``bulk``).
 """
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from operator import attrgetter
 from typing import Final, TypeAlias
 
@@ -16,9 +17,18 @@ from fluxx.adapters.sql.rows import JOB_COLUMNS
 from fluxx.adapters.sql.tables import job, job_status, outbox
 from fluxx.messages import job_status as messages
 from fluxx.model.transitions import JobEvent, Transition
+from fluxx.ports.jobs import Claim
 
-STAYING: Final = ("status_message", "updated_at", "due_at", "poll_attempt_count", "last_poll_attempt_at", "error_count")
-"""The fields of a job that a transition can change while its status stays. Its claim is over in any case."""
+STAYING: Final = (
+    "status_message",
+    "updated_at",
+    "due_at",
+    "poll_attempt_count",
+    "last_poll_attempt_at",
+    "error_count",
+    "claim_token",
+)
+"""The fields of a job that a transition can change while its status stays."""
 
 CHANGING: Final = ("status", *STAYING, "extractor_response", "result_size", "result_sha256", "completed_at")
 """The fields of a job that a transition can change."""
@@ -53,6 +63,7 @@ class Writing:
         self._add_jobs = inserting(job, list(JOB_COLUMNS.values()), dialect)
         self._change_staying = updating(job, _columns(STAYING), dialect)
         self._change_jobs = updating(job, _columns(CHANGING), dialect)
+        self._release = updating(job, ("DueAt", "ClaimToken"), dialect)
         self._add_history = inserting(job_status, list(HISTORY.values()), dialect)
         self._add_events = inserting(outbox, EVENT, dialect)
         self._rollups = Rollups(dialect)
@@ -84,6 +95,15 @@ class Writing:
             if jobs(connection).rowcount != len(transitions) and self.counts:
                 raise ClaimsLost
             told(connection)
+
+        return write
+
+    def releasing(self, claims: Sequence[tuple[Claim, datetime]]) -> Write:
+        """Return what lets jobs fall due at the given times, as far as the claims are still held."""
+        released = self._release([(due_at, None, claim.job_id, claim.claim_token) for claim, due_at in claims])
+
+        def write(connection: Connection) -> None:
+            released(connection)
 
         return write
 

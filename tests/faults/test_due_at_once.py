@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from fluxx.model.transitions import Transition
 from fluxx.ports.jobs import Due, JobStore
 from fluxx.wiring import World
-from support.scripted import ScriptedExtractor
+from support.scripted import Reply, ScriptedExtractor
 from support.service import house
 
 
 class AnswersLate:
-    """A store whose writes are answered when the job was claimed again already."""
+    """A store whose writes are answered when the job was claimed again already, unless it stays with its worker."""
 
     def __init__(self, inner: JobStore) -> None:
         self._inner = inner
@@ -37,7 +37,7 @@ class AnswersLate:
         again = self._claimed[transition.job.job_id]
         again.clear()
         written = await self._inner.apply(transition)
-        if transition.job.due_at is not None:
+        if transition.job.due_at is not None and transition.job.claim_token is None:
             await again.wait()
         return written
 
@@ -47,9 +47,10 @@ async def test_a_job_that_falls_due_at_once_is_not_held_until_its_lease_ends(tmp
         return replace(world, jobs=AnswersLate(world.jobs))
 
     async with (
-        ScriptedExtractor(not_ready=2) as extractor,
+        ScriptedExtractor() as extractor,
         house(tmp_path, around=around, lease_seconds=600.0) as fluxx,
     ):
+        extractor.on_poll(Reply(503), Reply(503))
         client = await fluxx.client_application()
         await fluxx.extractor(client, extractor.extraction_url)
         [job] = await fluxx.finished(await fluxx.upload(client))

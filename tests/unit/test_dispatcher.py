@@ -40,7 +40,8 @@ def kept(job: Job, seconds: float) -> Job:
 class World:
     """Gives out its jobs at the first claim, and notes when each is worked on, and what is given back for when.
 
-    ``written`` says what comes of the steps of a job, one after the other; the steps of ``hanging`` ones don't end.
+    ``written`` says what comes of the steps of a job, one after the other; the steps of ``hanging`` ones don't end
+    before it is ``enough``.
     """
 
     def __init__(self, jobs: Sequence[Job], *, slots: int = 10, share: int | None = None) -> None:
@@ -50,6 +51,7 @@ class World:
         self.steps: list[UUID] = []
         self.written: dict[UUID, list[Job]] = {}
         self.hanging: set[UUID] = set()
+        self.enough = asyncio.Event()
         self.released: dict[Claim, datetime] = {}
         self.away = False
         self.woken = asyncio.Event()
@@ -79,7 +81,7 @@ class World:
         self.steps.append(job.job_id)
         self._news.set()
         if job.job_id in self.hanging:
-            await asyncio.Event().wait()
+            await self.enough.wait()
         following = self.written.get(job.job_id)
         return following.pop(0) if following else None
 
@@ -145,7 +147,7 @@ async def test_a_kept_job_is_never_worked_on_early() -> None:
 
 
 @pytest.mark.parametrize(("slots", "share", "hanging"), [(4, 4, 3), (100, 4, 3)])
-async def test_kept_jobs_leave_slots_to_others_and_are_given_back_where_there_are_none(
+async def test_kept_jobs_wait_in_turn_for_a_slot_and_are_given_back_where_there_is_none(
     slots: int, share: int, hanging: int
 ) -> None:
     extractor = uuid4()
@@ -164,6 +166,26 @@ async def test_kept_jobs_leave_slots_to_others_and_are_given_back_where_there_ar
     assert world.released == {claim: again.due_at - timedelta(seconds=LEASE)}
     assert world.steps.count(again.job_id) == 1
     await world.dispatcher.drain(patience=0.0)
+
+
+async def test_kept_jobs_begin_in_turn_once_there_are_slots_whosever_they_are() -> None:
+    busy, quiet = uuid4(), uuid4()
+    hanging = [replace(due_in(-1.0), client_application_extractor_id=busy) for _ in range(3)]
+    waiting = [
+        replace(due_in(-1.0), client_application_extractor_id=extractor) for extractor in (busy, busy, busy, quiet)
+    ]
+    world = World([*hanging, *waiting], slots=8, share=4)
+    world.hanging = {job.job_id for job in hanging}
+    world.written = {job.job_id: [kept(job, 0.02 + 0.001 * number)] for number, job in enumerate(waiting)}
+    while world.jobs:
+        await world.dispatcher.claim()
+        await world.has_begun(len(world.steps))
+    await world.has_begun(8)
+    assert world.steps[7:] == [waiting[3].job_id], "another extractor's job waits for nobody"
+    world.enough.set()
+    await world.has_begun(11)
+    assert world.steps[8:] == [job.job_id for job in waiting[:3]]
+    assert world.released == {}
 
 
 async def test_a_kept_job_whose_claim_is_about_to_end_is_given_back() -> None:

@@ -21,8 +21,8 @@ import msgspec
 
 from fluxx.clock import Clock
 from fluxx.errors import Unavailable
-from fluxx.extraction.at_hand import TICK, AtHand
 from fluxx.extraction.finish import Finish
+from fluxx.extraction.waiting import TICK, Kept, Waiting
 from fluxx.model.job import Job
 from fluxx.ports.jobs import Claim, Due, JobStore
 from fluxx.telemetry import CLAIM_LOST, JOBS_CLAIMED, JOBS_GIVEN_BACK, LATENESS_SECONDS, Facts
@@ -88,7 +88,8 @@ class Dispatcher:
         self._patience = min(ANSWER_PATIENCE, capacity.lease / 6)
         self._looks_at = clock.now()
         self._running: dict[int, _Running] = {}
-        self._at_hand = AtHand(self._begin, clock=clock)
+        self._ahead = Waiting(self._start, clock=clock)
+        self._kept = Kept(may=self._may_go_on, begin=self._go_on, give_back=self._unwant, clock=clock)
         self._held = 0
         self._by_extractor: Counter[int] = Counter()
         self._unwanted: list[Job] = []
@@ -134,30 +135,29 @@ class Dispatcher:
         for job in jobs:
             if job.due_at is not None:
                 self._hold(job)
-                self._at_hand.add(job, job.due_at, kept=False)
-        self._at_hand.begin_due()
+                self._ahead.add(job, job.due_at)
+        self._ahead.begin_due()
 
     def _hold(self, job: Job) -> None:
         self._held += 1
         self._by_extractor[job.client_application_extractor_id.int] += 1
 
-    def _begin(self, job: Job, due_at: datetime, kept: bool, now: datetime) -> None:  # noqa: FBT001 - a callback
-        """Begin with a job that is due; with one that was kept, only if there is a slot for it in time."""
-        if kept:
-            if not self._may_go_on(job, now - due_at):
-                self._unwanted.append(job)
-                self._look_by(due_at)
-                return
-            self._hold(job)
-        self._start(job, (now - due_at).total_seconds())
+    def _may_go_on(self, extractor: UUID) -> bool:
+        busy = self._by_extractor[extractor.int]
+        return self._held < FOR_KEPT * self._capacity.jobs and busy < FOR_KEPT * self._capacity.share
 
-    def _may_go_on(self, job: Job, late: timedelta) -> bool:
-        busy = self._by_extractor[job.client_application_extractor_id.int]
-        return (
-            self._held < FOR_KEPT * self._capacity.jobs
-            and busy < FOR_KEPT * self._capacity.share
-            and late < self._lease / 3  # a claim about to end isn't worth a call
-        )
+    def _go_on(self, job: Job, late: timedelta) -> None:
+        """Begin with a job that was kept and is due."""
+        if late > self._lease / 3:
+            self._unwant(job)  # a claim about to end isn't worth a call
+            return
+        self._hold(job)
+        self._start(job, late)
+
+    def _unwant(self, job: Job) -> None:
+        if not self._unwanted:
+            asyncio.get_running_loop().call_later(GATHER_REST, self._wake)
+        self._unwanted.append(job)
 
     async def _give_back(self) -> None:
         """Let jobs that were kept fall due to everybody, when they would have been due here."""
@@ -168,8 +168,8 @@ class Dispatcher:
             with suppress(Unavailable):  # their claims end by themselves
                 await self._store.release(dict(zip(_claims(unwanted), due, strict=True)))
 
-    def _start(self, job: Job, late: float) -> None:
-        self._facts.observe(LATENESS_SECONDS, late)
+    def _start(self, job: Job, late: timedelta) -> None:
+        self._facts.observe(LATENESS_SECONDS, late.total_seconds())
         before = self._running.get(job.job_id.int)
         work = self._finish_after(before, job) if before else self._finish(job)
         task = asyncio.get_running_loop().create_task(work)  # asyncio's own function is a layer of Python more
@@ -201,9 +201,9 @@ class Dispatcher:
             del self._by_extractor[extractor]
         self._freed.set()
         if not task.cancelled() and (written := task.result()) is not None and written.due_at is not None:
-            self._go_on(written, written.due_at)
+            self._see_to(written, written.due_at)
 
-    def _go_on(self, job: Job, until: datetime) -> None:
+    def _see_to(self, job: Job, until: datetime) -> None:
         """See to a job of ours that isn't at its end: it is kept, or falls due to everybody."""
         if job.claim_token is None:
             self._look_by(until)
@@ -211,7 +211,7 @@ class Dispatcher:
         if self._draining:
             self._unwanted.append(job)
         else:
-            self._at_hand.add(job, until - self._lease, kept=True)
+            self._kept.add(job, until - self._lease)
 
     def _look_by(self, due_at: datetime) -> None:
         """See to it that the next look comes no later than a job of ours falls due."""
@@ -251,7 +251,7 @@ class Dispatcher:
         What was claimed ahead falls due in a moment, and is in flight then.
         """
         self._draining = True
-        self._unwanted.extend(self._at_hand.let_go())
+        self._unwanted.extend(self._kept.take_all())
         await self._give_back()
         if self._held > len(self._running):
             await asyncio.sleep(AHEAD + TICK)

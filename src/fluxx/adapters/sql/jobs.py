@@ -32,7 +32,7 @@ from fluxx.telemetry import GROUP_SIZE, Facts
 GROUP_LIMIT: Final = 500
 """Jobs named by one statement at the most, each by its id and its claim: SQL Server takes 2,100 parameters."""
 
-APPLYING_REST: Final = 0.03
+APPLYING_REST: Final = 0.06
 """Seconds between groups of transitions while more of them come: waits run from the answer, not from the commit."""
 
 ACCEPT_TRIES: Final = 5

@@ -111,17 +111,20 @@ class ApplyingContract:
         assert (other.job_id, other.poll_attempt_count) == (held.job_id, 1)
         assert not await world.jobs.apply(world.transition(second.job, NotReady()))
 
-    async def test_many_jobs_are_kept_under_one_token_and_each_goes_on_alone(self, world: StoresWorld) -> None:
+    async def test_a_job_kept_at_the_moment_of_a_renewal_is_not_renewed_under_its_old_claim(
+        self, world: StoresWorld
+    ) -> None:
         extractor = await world.extractor()
         held = [await world.claimed(extractor) for _ in range(3)]
-        keep = Keep(uuid4(), timedelta(seconds=LEASE))
-        started = [world.transition(job, Submitted("HTTP 201"), keep=keep) for job in held]
-        assert await asyncio.gather(*map(world.jobs.apply, started)) == [True] * 3
-        assert await world.jobs.apply(world.transition(started[0].job, Refused("no")))
-        claims = {Claim(one.job.job_id, keep.token): world.clock.now() for one in started}
-        await world.jobs.release(claims)
-        due = await world.jobs.claim(lease=LEASE, limit=10)
-        assert {job.job_id for job in due.jobs} == {job.job_id for job in held[1:]}
+        claims = [Claim(job.job_id, job.claim_token) for job in held if job.claim_token]
+        kept = world.transition(held[0], Submitted("HTTP 201"), keep=Keep(uuid4(), timedelta(seconds=LEASE)))
+        assert await world.jobs.apply(kept)
+        world.clock.jump(1)
+        assert list(await world.jobs.renew(claims, lease=LEASE)) == claims[1:]
+        assert await world.reader.job(held[0].job_id) == kept.job
+        assert kept.job.claim_token is not None
+        await world.jobs.release({claims[0]: world.clock.now()})
+        assert await world.reader.job(held[0].job_id) == kept.job
 
     async def test_of_two_outcomes_under_one_claim_the_first_counts(self, world: StoresWorld) -> None:
         held = await world.claimed()

@@ -88,7 +88,7 @@ class Finish:
         self._secrets_of = steps.secrets_of
         self._store = store
         self._limits = limits
-        self._keep = Keep(uuid4(), timedelta(seconds=limits.lease))
+        self._lease = timedelta(seconds=limits.lease)
         self._clock = clock
         self._facts = facts
         self._chance = chance
@@ -125,7 +125,7 @@ class Finish:
             now=self._clock.now(),
             limits=self._limits,
             jitter=self._chance.random(),
-            keep=self._keep_of(job),
+            keep=Keep(uuid4(), self._lease),
         )
         try:
             written = await self._store.apply(transition)
@@ -138,12 +138,6 @@ class Finish:
             self._announce()
         self._tell(outcome, transition.job)
         return transition.job
-
-    def _keep_of(self, job: Job) -> Keep:
-        """Many jobs are kept under one token, as many are claimed under one; but none twice in a row."""
-        if job.claim_token == self._keep.token:
-            self._keep = Keep(uuid4(), self._keep.lease)
-        return self._keep
 
     def _tell(self, outcome: Outcome, job: Job) -> None:
         message = job.status_message

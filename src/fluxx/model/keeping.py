@@ -18,7 +18,10 @@ LONGEST: Final = timedelta(seconds=15)
 
 
 class Keep(msgspec.Struct, frozen=True):
-    """How a job is kept: under ``token``, which it must not have had before, until ``lease`` after it is due."""
+    """How a job is kept: under ``token``, until ``lease`` after it is due.
+
+    No claim ever had that token: whoever renews many claims at once would take the job for another one's otherwise.
+    """
 
     token: UUID
     lease: timedelta
